@@ -1,0 +1,45 @@
+#include "cli/command.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+
+#include "articula/error.hpp"
+#include "articula/version.hpp"
+
+namespace articula::cli {
+namespace {
+
+constexpr int success = 0;
+constexpr int failure = 1;
+constexpr int bad_input = 2;
+
+int complain(int code, const char* message) {
+  fmt::print(stderr, "articula: {}\n", message);
+  return code;
+}
+
+}  // namespace
+
+int run(int argc, const char* const* argv) {
+  CLI::App app("Differentiable physics of articulated rigid bodies with contact.", "articula");
+  app.set_version_flag("--version", version);
+  app.require_subcommand(1);
+#define ARTICULA_ADD(name) add_##name(app);
+  ARTICULA_COMMANDS(ARTICULA_ADD)
+#undef ARTICULA_ADD
+  try {
+    app.parse(argc, argv);
+    return success;
+  } catch (const CLI::ParseError& error) {
+    const bool asked_for_help = app.exit(error) == 0;  // prints the help or the complaint
+    return asked_for_help ? success : bad_input;
+  } catch (const Error& error) {
+    return complain(bad_input, error.what());
+  } catch (const std::exception& error) {
+    return complain(failure, error.what());
+  }
+}
+
+}  // namespace articula::cli

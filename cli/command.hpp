@@ -1,0 +1,29 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <stdexcept>
+
+namespace articula::cli {
+
+// A command is one file `cli/NAME.cpp` that defines `void add_NAME(CLI::App& app)`, plus one line here. The
+// line's position is its position in `articula --help`.
+#define ARTICULA_COMMANDS(COMMAND) \
+  COMMAND(demo)                    \
+  COMMAND(models)
+
+#define ARTICULA_DECLARE(name) void add_##name(CLI::App& app);
+ARTICULA_COMMANDS(ARTICULA_DECLARE)
+#undef ARTICULA_DECLARE
+
+/// A command that ran on good input and found its answer to be "no" (a check that failed): exit code 1.
+class Failure : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The whole program. Exit code 0 on success, 2 for bad input (articula::Error, or arguments that do not
+/// parse), 1 for anything else.
+int run(int argc, const char* const* argv);
+
+}  // namespace articula::cli

@@ -1,0 +1,23 @@
+# The benchmarks' own code; the allocation counter in it replaces malloc in whatever executable links this.
+file(GLOB_RECURSE bench_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.cpp)
+list(FILTER bench_sources EXCLUDE REGEX "/bench/peers/")
+add_library(articula_bench STATIC ${bench_sources})
+articula_own_target(articula_bench)
+target_include_directories(articula_bench PUBLIC ${PROJECT_SOURCE_DIR})
+target_link_libraries(articula_bench PUBLIC articula nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
+
+# All commands in a library, so that tests reach them; the executable adds main.
+file(GLOB_RECURSE cli_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*.cpp)
+list(FILTER cli_sources EXCLUDE REGEX "/cli/main\\.cpp$")
+add_library(articula_commands STATIC ${cli_sources})
+articula_own_target(articula_commands)
+target_include_directories(articula_commands PUBLIC ${PROJECT_SOURCE_DIR})
+target_link_libraries(articula_commands PUBLIC articula articula_bench CLI11::CLI11 nlohmann_json::nlohmann_json)
+target_precompile_headers(articula_commands PRIVATE
+  <CLI/CLI.hpp> <Eigen/Dense> <fmt/format.h> <nlohmann/json.hpp>)
+
+add_executable(articula_cli ${PROJECT_SOURCE_DIR}/cli/main.cpp)
+articula_own_target(articula_cli)
+set_target_properties(articula_cli PROPERTIES OUTPUT_NAME articula)
+target_link_libraries(articula_cli PRIVATE articula_commands)
+install(TARGETS articula_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

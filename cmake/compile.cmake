@@ -1,0 +1,33 @@
+# How our own targets are compiled. `articula_own_target(NAME)` is called for each; nothing of it reaches users.
+
+find_program(CCACHE ccache)
+if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # A precompiled header is only cacheable when times and macros that nobody uses do not count.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+      CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} ${CCACHE})
+endif()
+
+if(ARTICULA_SANITIZE)
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+endif()
+
+set(ARTICULA_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor
+                      -Wold-style-cast -Woverloaded-virtual -Wno-psabi)
+if(ARTICULA_WERROR)
+  list(APPEND ARTICULA_WARNINGS -Werror)
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # gcc 12 reports these inside inlined Eigen code that is correct; clang and the sanitizers watch the same mistakes.
+  list(APPEND ARTICULA_WARNINGS -Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread
+       -Wno-restrict)
+endif()
+
+function(articula_own_target name)
+  # Contraction to FMA stays on (the default); -ffast-math never: it would break NaN checks and reproducibility.
+  target_compile_options(${name} PRIVATE ${ARTICULA_WARNINGS} -fno-math-errno)
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    target_compile_options(${name} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+  endif()
+endfunction()

@@ -1,0 +1,54 @@
+#include "cli/command.hpp"
+
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "tests/support/environment.hpp"
+
+namespace articula::cli {
+namespace {
+
+struct Outcome {
+  int code;
+  std::string out;
+  std::string err;
+};
+
+Outcome run_with(std::initializer_list<const char*> arguments) {
+  std::vector<const char*> argv{"articula"};
+  argv.insert(argv.end(), arguments);
+  ::testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStderr();
+  const int code = run(static_cast<int>(argv.size()), argv.data());
+  return {code, ::testing::internal::GetCapturedStdout(), ::testing::internal::GetCapturedStderr()};
+}
+
+TEST(Command, help_succeeds_and_names_every_command) {
+  const Outcome help = run_with({"--help"});
+  EXPECT_EQ(help.code, 0);
+#define ARTICULA_EXPECT(name) EXPECT_NE(help.out.find(#name), std::string::npos);
+  ARTICULA_COMMANDS(ARTICULA_EXPECT)
+#undef ARTICULA_EXPECT
+}
+
+TEST(Command, bad_arguments_exit_with_2_and_complain_on_standard_error) {
+  for (const auto& outcome :
+       {run_with({}), run_with({"no-such-command"}), run_with({"models", "--no-such-flag"})}) {
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_NE(outcome.err, "");
+  }
+}
+
+TEST(Command, bad_input_exits_with_2_and_names_the_culprit) {
+  const testing::Environment models("ARTICULA_MODELS", "/no/such/directory");
+  const Outcome outcome = run_with({"models"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_NE(outcome.err.find("/no/such/directory"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace articula::cli
