@@ -34,6 +34,7 @@ struct JointDescription {
   std::optional<Vector2> range;         // hinge, slide: q; ball: (0, largest angle)
   double limit_margin = 0.0;            // distance from the limit at which it becomes active
   std::optional<Vector2> actuator_force_range;  // of the sum of all actuators on the joint
+  bool actuator_carries_gravity = false;  // gravity compensation counts as actuator force
   std::string where;
 };
 
@@ -41,6 +42,9 @@ struct InertiaDescription {
   double mass = 0.0;
   Vector3 com = Vector3::Zero();         // in the body's frame
   Matrix3 inertia = Matrix3::Zero();     // about the centre of mass, in the body's axes
+  // Axes in which `inertia` is diagonal. They are kept because fluid drag acts on a box along them,
+  // and two equal moments leave the box's orientation open. Absent: any principal axes.
+  std::optional<Quaternion> principal_axes;
 };
 
 struct BodyDescription {
@@ -54,24 +58,31 @@ struct BodyDescription {
   std::string where;
 };
 
+enum class ShapeType { plane, sphere, capsule, box, cylinder, ellipsoid, mesh, height_field };
+
 // A named place on a body (MuJoCo's site).
 struct FrameDescription {
   std::string name;
   std::string body = "world";
   Pose pose;
+  ShapeType type = ShapeType::sphere;      // the zone of a touch sensor; sizes as for geometry
+  Vector3 size = Vector3::Constant(0.005);
   std::string where;
 };
 
 // ------------------------------------------------------------------ geometry
 
-enum class ShapeType { plane, sphere, capsule, box, cylinder, ellipsoid, mesh, height_field };
-
+// Vertices are stored scaled (mirrored, where a scale is negative), centred at the centre of mass
+// and turned to the principal axes of the mesh; the poses of geometries that use the mesh make up
+// for that, so that a vertex is at `geometry.pose * vertex` in the body's frame.
 struct Mesh {
   std::string name;
-  std::vector<Vector3> vertices;             // scaled, centred and aligned as collision uses them
+  std::vector<Vector3> vertices;
   std::vector<std::array<int, 3>> faces;     // of the surface, counter-clockwise from outside
-  std::vector<int> hull;                     // vertices on the convex hull
-  std::vector<std::array<int, 3>> hull_faces;
+  std::vector<int> hull;                     // vertices on the convex hull, ascending; may be empty
+  std::vector<std::array<int, 3>> hull_faces;  // counter-clockwise from outside; where nothing
+                                               // collides with the mesh it has no hull
+  Pose source;                               // centre and axes in the file's (scaled) coordinates
   std::string file;                          // where it came from; empty: inline vertices
   Vector3 scale = Vector3::Ones();
 };
@@ -218,6 +229,7 @@ struct Description {
   double timestep = 0.002;               // s
   Medium medium;
   Vector3 magnetic_flux{0.0, -0.5, 0.0};
+  bool parent_child_contacts = false;    // contacts between a body and its parent, too
 
   // The world is not listed; elements that belong to it name the body "world".
   std::vector<BodyDescription> bodies;
