@@ -100,7 +100,7 @@ void add_dofs(Structure& s, const JointIndex& joint, int joint_index, int& last_
     dof.joint = joint_index;
     dof.link = joint.link;
     dof.parent = last_dof;
-    dof.depth = last_dof < 0 ? 0 : s.dofs[static_cast<size_t>(last_dof)].depth + 1;
+    dof.depth = last_dof < 0 ? 0 : s.dofs[last_dof].depth + 1;
     dof.block_begin = d >= ball_begin ? ball_begin : d;
     dof.block_end = d >= ball_begin ? begin + count : d + 1;
     s.dofs.push_back(dof);
@@ -116,11 +116,11 @@ void add_link(Structure& s, const BodyDescription& body, int body_index, int par
   link.kind = body.kinematic ? LinkKind::kinematic : link_kind(body.joints);
   link.parent = parent_link;
   link.body = body_index;
-  const LinkKind parent_kind = s.links[static_cast<size_t>(parent_link)].kind;
+  const LinkKind parent_kind = s.links[parent_link].kind;
   link.root = parent_kind == LinkKind::world || parent_kind == LinkKind::kinematic;
   link.joint_begin = static_cast<int>(s.joints.size());
   link.dof_begin = s.nv;
-  int last_dof = last_dof_of_link[static_cast<size_t>(parent_link)];
+  int last_dof = last_dof_of_link[parent_link];
   for (const JointDescription& described : body.joints) {
     JointIndex joint;
     joint.name = described.name;
@@ -129,7 +129,10 @@ void add_link(Structure& s, const BodyDescription& body, int body_index, int par
     joint.body = body_index;
     joint.q = s.nq;
     joint.dof = s.nv;
-    if (joint.type == JointType::hinge) joint.angle = s.nhinge++;
+    if (joint.type == JointType::hinge) {
+      joint.angle = s.nhinge++;
+      s.hinge_joints.push_back(static_cast<int>(s.joints.size()));
+    }
     add_dofs(s, joint, static_cast<int>(s.joints.size()), last_dof);
     const bool has_quaternion = joint.type == JointType::ball || joint.type == JointType::free;
     s.nq += dofs_of(joint.type) + (has_quaternion ? 1 : 0);
@@ -157,14 +160,14 @@ void number_links(Structure& s) {
     body.parent = index.at(described.parent);
     body.gravity_compensation = described.gravity_compensation;
     if (described.kinematic) body.kinematic = s.nkinematic++;
-    const int parent_link = s.bodies[static_cast<size_t>(body.parent)].link;
+    const int parent_link = s.bodies[body.parent].link;
     if (described.joints.empty() && !described.kinematic) {
       body.link = parent_link;
     } else {
       body.link = static_cast<int>(s.links.size());
       add_link(s, described, body_index, parent_link, last_dof_of_link);
     }
-    s.links[static_cast<size_t>(body.link)].bodies.push_back(body_index);
+    s.links[body.link].bodies.push_back(body_index);
     index.emplace(described.name, body_index);
     s.bodies.push_back(std::move(body));
   }
@@ -175,28 +178,28 @@ void number_links(Structure& s) {
 void index_subtrees(Structure& s) {
   const int nlink = static_cast<int>(s.links.size());
   for (int k = nlink - 1; k >= 0; --k) {
-    LinkIndex& link = s.links[static_cast<size_t>(k)];
+    LinkIndex& link = s.links[k];
     link.subtree_end = std::max(link.subtree_end, k + 1);
     if (k == 0) break;
-    LinkIndex& parent = s.links[static_cast<size_t>(link.parent)];
+    LinkIndex& parent = s.links[link.parent];
     parent.subtree_end = std::max(parent.subtree_end, link.subtree_end);
   }
   for (int d = s.nv - 1; d >= 0; --d) {
-    DofIndex& dof = s.dofs[static_cast<size_t>(d)];
+    DofIndex& dof = s.dofs[d];
     dof.subtree_end = std::max(dof.subtree_end, d + 1);
     if (dof.parent < 0) continue;
-    DofIndex& parent = s.dofs[static_cast<size_t>(dof.parent)];
+    DofIndex& parent = s.dofs[dof.parent];
     parent.subtree_end = std::max(parent.subtree_end, dof.subtree_end);
   }
   for (int d = 0; d < s.nv; ++d) {
-    DofIndex& dof = s.dofs[static_cast<size_t>(d)];
+    DofIndex& dof = s.dofs[d];
     dof.row = s.sparse_size;
     s.sparse_size += (dof.depth + 1 + 3) / 4 * 4;
-    s.path.resize(static_cast<size_t>(s.sparse_size), 0);
+    s.path.resize(s.sparse_size, 0);
     int ancestor = d;
     for (int depth = dof.depth; depth >= 0; --depth) {
-      s.path[static_cast<size_t>(dof.row + depth)] = ancestor;
-      ancestor = s.dofs[static_cast<size_t>(ancestor)].parent;
+      s.path[dof.row + depth] = ancestor;
+      ancestor = s.dofs[ancestor].parent;
     }
   }
 }

@@ -73,14 +73,14 @@ void derive_hinge(LinkConstants& link, const JointConstants& joint) {
 void derive_link(const Structure& s, const VectorX& theta, Constants& c, size_t k) {
   const LinkIndex& index = s.links[k];
   LinkConstants& link = c.links[k];
-  const BodyIndex& body = s.bodies[static_cast<size_t>(index.body)];
+  const BodyIndex& body = s.bodies[index.body];
   // The parent body may itself be welded to the parent link.
-  const Placement& parent = c.body_in_link[static_cast<size_t>(body.parent)];
+  const Placement& parent = c.body_in_link[body.parent];
   const Placement own = placement_at(theta, body.placement);
   link.rotation = parent.R * own.R;
   link.position = parent.p + parent.R * own.p;
   if (index.kind == LinkKind::hinge || index.kind == LinkKind::slide) {
-    const JointConstants& joint = c.joints[static_cast<size_t>(index.joint_begin)];
+    const JointConstants& joint = c.joints[index.joint_begin];
     link.anchor = joint.anchor;
     link.anchor_in_parent = link.position + link.rotation * joint.anchor;
     link.axis_in_parent = link.rotation * joint.axis;
@@ -94,8 +94,8 @@ void derive_joints(const Structure& s, const VectorX& theta, Constants& c) {
   for (size_t j = 0; j < s.joints.size(); ++j) {
     const JointIndex& index = s.joints[j];
     JointConstants& joint = c.joints[j];
-    const BodyDescription& body = d.bodies[static_cast<size_t>(index.body - 1)];
-    const size_t nth = j - static_cast<size_t>(s.links[static_cast<size_t>(index.link)].joint_begin);
+    const BodyDescription& body = d.bodies[index.body - 1];
+    const size_t nth = j - s.links[static_cast<size_t>(index.link)].joint_begin;
     double* q = c.q_reference.data() + index.q;
     if (index.axis >= 0) {
       joint.axis = unit_axis(theta, index);
@@ -105,13 +105,13 @@ void derive_joints(const Structure& s, const VectorX& theta, Constants& c) {
     if (index.anchor >= 0) joint.anchor = load3(theta.data() + index.anchor);
     if (index.type == JointType::ball) q[0] = 1.0;
     if (index.type == JointType::free) {
-      const double* t = theta.data() + s.bodies[static_cast<size_t>(index.body)].placement;
+      const double* t = theta.data() + s.bodies[index.body].placement;
       const double length = Eigen::Map<const Eigen::Vector4d>(t + 3).norm();
       for (int i = 0; i < 7; ++i) q[i] = i < 3 ? t[i] : t[i] / length;
     }
     const int end = j + 1 < s.joints.size() ? s.joints[j + 1].dof : s.nv;
     for (int dof = index.dof; dof < end; ++dof) {
-      const size_t i = static_cast<size_t>(dof);
+      const size_t i = dof;
       c.armature[i] = theta[index.armature];
       c.damping[i] = theta[index.damping];
       c.dry_friction[i] = theta[index.dry_friction];
@@ -128,23 +128,26 @@ Constants derive_constants(const Structure& s, const VectorX& theta) {
   c.links.resize(s.links.size());
   c.joints.resize(s.joints.size());
   c.body_in_link.resize(s.bodies.size(), {Mat3::identity(), Vec3()});
-  const size_t nv = static_cast<size_t>(s.nv);
+  c.body_com.resize(s.bodies.size());
+  const size_t nv = s.nv;
   c.armature.resize(nv), c.damping.resize(nv), c.dry_friction.resize(nv);
   derive_joints(s, theta, c);
   c.links[0].rotation = Mat3::identity();
   for (size_t b = 0; b < s.bodies.size(); ++b) {
     const BodyIndex& body = s.bodies[b];
-    const size_t link = static_cast<size_t>(body.link);
+    const size_t link = body.link;
     if (s.links[link].body == static_cast<int>(b)) {
       if (b > 0) derive_link(s, theta, c, link);
     } else {
       const Placement own = placement_at(theta, body.placement);
-      const Placement& parent = c.body_in_link[static_cast<size_t>(body.parent)];
+      const Placement& parent = c.body_in_link[body.parent];
       c.body_in_link[b] = {parent.R * own.R, parent.p + parent.R * own.p};
     }
     const Inertia inertia = inertia_at(theta, body.inertia);
     require_real_body(body, inertia);
-    c.links[link].inertia += placed(inertia, c.body_in_link[b].R, c.body_in_link[b].p);
+    const Inertia in_link = placed(inertia, c.body_in_link[b].R, c.body_in_link[b].p);
+    c.body_com[b] = inertia.mass > 0.0 ? in_link.moment * (1.0 / inertia.mass) : c.body_in_link[b].p;
+    c.links[link].inertia += in_link;
   }
   return c;
 }

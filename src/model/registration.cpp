@@ -124,7 +124,7 @@ void register_frames_and_geometry(Structure& s, Collector& theta) {
     GeometryIndex geometry;
     geometry.name = described.name;
     geometry.body = bodies.at(described.body);
-    geometry.link = s.bodies[static_cast<size_t>(geometry.body)].link;
+    geometry.link = s.bodies[geometry.body].link;
     const auto add = [&](const char* what, ParameterKind kind, const auto& numbers) {
       return theta.add(slice_name("geometry", described.name, i, what), kind, numbers);
     };
@@ -221,12 +221,12 @@ std::vector<Inertia> subtree_inertias(const Model& model, std::vector<Placement>
   link_pose.assign(s.links.size(), {Mat3::identity(), Vec3()});
   std::vector<Inertia> subtree(s.links.size());
   for (size_t k = 1; k < s.links.size(); ++k) {
-    const Placement& parent = link_pose[static_cast<size_t>(s.links[k].parent)];
+    const Placement& parent = link_pose[s.links[k].parent];
     link_pose[k] = {parent.R * c.links[k].rotation, parent.p + parent.R * c.links[k].position};
     subtree[k] = placed(c.links[k].inertia, link_pose[k].R, link_pose[k].p);
   }
   for (size_t k = s.links.size() - 1; k > 0; --k) {
-    subtree[static_cast<size_t>(s.links[k].parent)] += subtree[k];
+    subtree[s.links[k].parent] += subtree[k];
   }
   return subtree;
 }
@@ -234,9 +234,9 @@ std::vector<Inertia> subtree_inertias(const Model& model, std::vector<Placement>
 // The smallest inertia the joint's own degrees of freedom feel, armature included.
 double felt_inertia(const Structure& s, const Constants& c, const JointIndex& joint,
                     const Inertia& subtree, const Placement& pose) {
-  const double armature = c.armature[static_cast<size_t>(joint.dof)];
+  const double armature = c.armature[joint.dof];
   if (joint.type == JointType::slide) return subtree.mass + armature;
-  const JointConstants& constants = c.joints[static_cast<size_t>(&joint - s.joints.data())];
+  const JointConstants& constants = c.joints[&joint - s.joints.data()];
   const Vec3 anchor = pose.p + pose.R * constants.anchor;
   const Inertia about_anchor = placed(subtree, Mat3::identity(), -anchor);
   if (joint.type == JointType::hinge) {
@@ -256,14 +256,14 @@ void require_moving_inertia(const Model& model) {
   std::vector<Placement> link_pose;
   const std::vector<Inertia> subtree = subtree_inertias(model, link_pose);
   for (const JointIndex& joint : s.joints) {
-    const size_t link = static_cast<size_t>(joint.link);
+    const size_t link = joint.link;
     if (felt_inertia(s, model.constants(), joint, subtree[link], link_pose[link]) > 1e-14) continue;
     const std::string& where =
-        model.description().bodies[static_cast<size_t>(joint.body - 1)].where;
+        model.description().bodies[joint.body - 1].where;
     throw Error(fmt::format("{}{}joint '{}' of body '{}' moves no inertia: give the body (or one it "
                             "carries) mass, or the joint armature",
                             where, where.empty() ? "" : ": ", joint.name,
-                            s.bodies[static_cast<size_t>(joint.body)].name));
+                            s.bodies[joint.body].name));
   }
 }
 

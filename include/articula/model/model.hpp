@@ -109,6 +109,7 @@ struct Structure {
   int nq = 0, nv = 0, nu = 0, na = 0;   // positions, velocities, controls, activations
   int nkinematic = 0;                   // poses the user moves
   int nhinge = 0;
+  std::vector<int> hinge_joints;        // joint of each hinge
   int sparse_size = 0;                  // numbers in a tree-sparse matrix, rows padded to 4
   std::vector<int> path;                // ancestors of each dof, root first; row d at dofs[d].row
 
@@ -140,6 +141,7 @@ struct Constants {
   std::vector<LinkConstants> links;
   std::vector<JointConstants> joints;
   std::vector<Placement> body_in_link;
+  std::vector<Vec3> body_com;                           // in the link's frame; massless: origin
   std::vector<double> armature, damping, dry_friction;  // per dof
   VectorX q_reference;                                  // neutral configuration
 };

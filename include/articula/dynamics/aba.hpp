@@ -1,0 +1,14 @@
+#pragma once
+// Forward dynamics by the articulated-body algorithm, O(N).
+
+#include "articula/dynamics/rnea.hpp"
+
+namespace articula {
+
+// a = M(q)^-1 (tau - c(q, v) + J^T f_external), armature included.
+// False if a degree of freedom meets no inertia (the result is then not finite).
+[[nodiscard]] bool aba(const Model& model, Data& data, const ConstVectorRef& q,
+                       const ConstVectorRef& v, const ConstVectorRef& tau, VectorRef a,
+                       const DynamicsOptions& options = {});
+
+}  // namespace articula

@@ -1,0 +1,20 @@
+#pragma once
+// Where everything is: poses of links, bodies and frames, and the motion each degree of freedom
+// makes.
+
+#include "articula/model/data.hpp"
+
+namespace articula {
+
+// Fills link_R, link_r, link_reference and S for the configuration q (nq). Quaternions need not be
+// normalised. Poses of kinematic bodies are those set in data.
+void forward_kinematics(const Model& model, Data& data, const ConstVectorRef& q);
+
+// Fills link_inertia (world axes, about the tree's reference point).
+void place_inertias(const Model& model, Data& data);
+
+// Poses in the world, after forward_kinematics.
+Placement body_placement(const Model& model, const Data& data, int body);
+Placement frame_placement(const Model& model, const Data& data, int frame);
+
+}  // namespace articula

@@ -1,0 +1,72 @@
+#pragma once
+// The workspace of one thread. Every field says its shape and the function that fills it; nothing is
+// allocated after construction.
+//
+// Spatial quantities are in world axes about the reference point of the link's tree, which is the
+// origin of the tree's root link. Each is valid for the arguments of the call that filled it.
+
+#include <vector>
+
+#include "articula/model/model.hpp"
+
+namespace articula {
+
+using AlignedVector = std::vector<double, Eigen::aligned_allocator<double>>;
+
+// Symmetric 6x6 inertia of a link with everything behind it free to move (aba.cpp):
+//   moment = rotational w + coupling v,  force = coupling^T w + linear v
+struct ArticulatedInertia {
+  Mat3 rotational, coupling, linear;
+};
+
+// d(force)/d(velocity) of a rigid body has six independent directions less than it seems (rnea_derivatives):
+//   2 B w' = 2 ( (tr E) w' - E w',  -P x w' ),   P = sum m u,  E = sum m u r^T
+struct VelocityCoupling {
+  Mat3 moment;   // 2 (tr E 1 - E), and what the implicit gyroscopic term adds
+  Vec3 momentum; // 2 P
+};
+
+struct Data {
+  explicit Data(const Model& model);
+
+  // ---- set by the user: poses and twists of kinematic bodies (nkinematic)
+  std::vector<Placement> kinematic_pose;
+  std::vector<Motion> kinematic_twist;  // angular and linear velocity of the body's origin, world
+
+  // ---- position: forward_kinematics(q)
+  AlignedVector angle, sine, cosine;    // nhinge, padded to 4
+  std::vector<Mat3> link_R;             // nlink: axes in the world
+  std::vector<Vec3> link_r;             // nlink: origin from the tree's reference point
+  std::vector<Vec3> link_reference;     // nlink: reference point of its tree, in the world
+  std::vector<Motion> S;                // nv: motion of everything behind dof d per unit velocity
+
+  // ---- inertia: place_inertias, after forward_kinematics
+  std::vector<Inertia> link_inertia;    // nlink
+
+  // ---- velocity and acceleration: rnea
+  std::vector<Motion> link_v;           // nlink: velocity
+  std::vector<Motion> link_a;           // nlink: acceleration minus gravity
+  std::vector<Force> link_force;        // nlink: force through the link's joints, subtree summed
+
+  // ---- mass matrix: crba, factor_mass_matrix
+  std::vector<Inertia> composite;       // nlink: inertia of the subtree, rigid
+  AlignedVector mass;                   // sparse rows (Structure::path): M
+  AlignedVector factor;                 // sparse rows: L of M = L^T D L, unit diagonal left out
+  VectorX inverse_diagonal;             // nv: 1 / D
+  std::vector<Force> dof_force;         // nv: composite inertia times S
+
+  // ---- forward dynamics: aba
+  std::vector<ArticulatedInertia> articulated;  // nlink
+  std::vector<Force> articulated_bias;          // nlink
+  std::vector<Motion> link_bias;                // nlink: velocity-product acceleration
+  std::vector<Force> dof_U;                     // nv: articulated inertia times S
+  VectorX dof_inverse_D, dof_u;                 // nv
+
+  // ---- derivatives: rnea_derivatives (shapes in rnea_derivatives.cpp)
+  std::vector<Motion> dof_v, dof_a;             // nv: velocity, acceleration before the dof's block
+  std::vector<Motion> psi_dot, psi_ddot;        // nv
+  std::vector<Motion> S_dot_sum;                // nv: psi_dot + d S/dt
+  std::vector<VelocityCoupling> coupling;       // nlink: of the subtree
+};
+
+}  // namespace articula

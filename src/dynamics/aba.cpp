@@ -1,0 +1,132 @@
+#include "articula/dynamics/aba.hpp"
+
+#include "articula/dynamics/gyroscopic.hpp"
+#include "articula/model/sizes.hpp"
+
+namespace articula {
+
+namespace {
+
+// moment = A w + B v,   force = B^T w + C v
+Force operator*(const ArticulatedInertia& inertia, const Motion& m) {
+  return {inertia.rotational * m.angular + inertia.coupling * m.linear,
+          transpose_times(inertia.coupling, m.angular) + inertia.linear * m.linear};
+}
+
+// I <- I - scale U U^T
+void subtract_rank_one(ArticulatedInertia& inertia, const Force& U, double scale) {
+  const Force scaled = U * scale;
+  inertia.rotational -= outer(U.moment, scaled.moment);
+  inertia.coupling -= outer(U.moment, scaled.linear);
+  inertia.linear -= outer(U.linear, scaled.linear);
+}
+
+ArticulatedInertia articulated(const Inertia& rigid) {
+  return {rigid.rotational, skew(rigid.moment), Mat3::diagonal(rigid.mass)};
+}
+
+// Velocities, velocity-product accelerations, and each link's own inertia and bias force.
+void outward_pass(const Model& model, Data& data, const double* v, const DynamicsOptions& options) {
+  const Structure& s = model.structure();
+  const int nlink = model.nlink();
+  for (int k = 1; k < nlink; ++k) {
+    const LinkIndex& link = s.links[k];
+    if (link.kind == LinkKind::kinematic) {
+      data.link_v[k] = data.kinematic_twist[s.bodies[link.body].kinematic];
+      continue;
+    }
+    Motion velocity = link.root ? parent_velocity(data, link, k) : data.link_v[link.parent];
+    Motion bias{};
+    for (int d = link.dof_begin; d < link.dof_end;) {
+      const int end = s.dofs[d].block_end;
+      Motion joint{};
+      for (; d < end; ++d) joint += data.S[d] * v[d];
+      bias += cross(velocity, joint);
+      velocity += joint;
+    }
+    data.link_v[k] = velocity;
+    data.link_bias[k] = bias;
+    const Inertia inertia = placed(model.constants().links[k].inertia, data.link_R[k], data.link_r[k]);
+    data.link_inertia[k] = inertia;
+    data.articulated[k] = articulated(inertia);
+    Force force = cross(velocity, inertia * velocity);
+    if (options.gyroscopic_step > 0.0 && turns_freely(s, link)) {
+      const Mat3& R = data.link_R[k];
+      force.moment += R * implicit_gyroscopic(inertia_about_com(model.constants().links[k].inertia),
+                                              transpose_times(R, velocity.angular),
+                                              options.gyroscopic_step)
+                              .torque;
+    }
+    if (options.external != nullptr) force -= external_wrench(model, data, *options.external, k);
+    data.articulated_bias[k] = force;
+  }
+}
+
+// Degrees of freedom are eliminated one at a time, the last one of a link first:
+//   U = I S,  D = S . U + armature,  u = tau - S . p,   I <- I - U U^T / D,   p <- p + U u / D
+bool inward_pass(const Model& model, Data& data, const double* tau) {
+  const Structure& s = model.structure();
+  bool positive = true;
+  for (int k = model.nlink() - 1; k > 0; --k) {
+    const LinkIndex& link = s.links[k];
+    ArticulatedInertia inertia = data.articulated[k];
+    Force force = data.articulated_bias[k];
+    for (int d = link.dof_end - 1; d >= link.dof_begin; --d) {
+      const Motion& S = data.S[d];
+      const Force U = inertia * S;
+      const double D = dot(S, U) + model.constants().armature[d];
+      positive = positive && D > 0.0;
+      const double inverse = 1.0 / D;
+      const double u = tau[d] - dot(S, force);
+      subtract_rank_one(inertia, U, inverse);
+      force += U * (u * inverse);
+      data.dof_U[d] = U;
+      data.dof_inverse_D[d] = inverse;
+      data.dof_u[d] = u;
+    }
+    if (link.root) continue;
+    ArticulatedInertia& parent = data.articulated[link.parent];
+    parent.rotational += inertia.rotational;
+    parent.coupling += inertia.coupling;
+    parent.linear += inertia.linear;
+    data.articulated_bias[link.parent] += force + inertia * data.link_bias[k];
+  }
+  return positive;
+}
+
+// a_d = (u - U . a') / D with a' the acceleration reached so far.
+void acceleration_pass(const Model& model, Data& data, double* a) {
+  const Structure& s = model.structure();
+  const int nlink = model.nlink();
+  for (int k = 1; k < nlink; ++k) {
+    const LinkIndex& link = s.links[k];
+    if (link.kind == LinkKind::kinematic) continue;
+    Motion acceleration =
+        link.root ? parent_acceleration(model, data, link) : data.link_a[link.parent];
+    acceleration += data.link_bias[k];
+    for (int d = link.dof_begin; d < link.dof_end; ++d) {
+      a[d] = (data.dof_u[d] - dot(acceleration, data.dof_U[d])) * data.dof_inverse_D[d];
+      acceleration += data.S[d] * a[d];
+    }
+    data.link_a[k] = acceleration;
+  }
+}
+
+}  // namespace
+
+bool aba(const Model& model, Data& data, const ConstVectorRef& q, const ConstVectorRef& v,
+         const ConstVectorRef& tau, VectorRef a, const DynamicsOptions& options) {
+  require_size("v", v.size(), model.nv());
+  require_size("tau", tau.size(), model.nv());
+  require_size("a", a.size(), model.nv());
+  if (options.external != nullptr) {
+    require_size("external", options.external->cols(), model.nbody());
+  }
+  forward_kinematics(model, data, q);
+  outward_pass(model, data, v.data(), options);
+  const bool positive = inward_pass(model, data, tau.data());
+  acceleration_pass(model, data, a.data());
+  return positive;
+}
+
+}  // namespace articula
