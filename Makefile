@@ -1,0 +1,41 @@
+# Each target installs what it needs (scripts/setup), so that it works on a fresh Debian 12 machine.
+PRESET ?= release
+JOBS ?= $(shell nproc)
+BIN = build/$(PRESET)/bin
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test bench peers format lint clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo "Variables: PRESET=release|debug|sanitize|gcc, JOBS=N, BASE=branch (lint: only files that differ from it)"
+
+demo: build ## Build, and show what the engine does
+	$(BIN)/articula demo
+
+test: build ## Build, and run all tests
+	ctest --preset $(PRESET) -j $(JOBS)
+
+bench: build ## Build, and measure; rivals take part where `make peers` installed them
+	$(BIN)/articula bench dynamics
+
+peers: ## Install the rivals (MuJoCo, Pinocchio) into .venv-peers and build their adapters
+	scripts/setup build peers
+	scripts/peers
+
+format: ## Lay out all sources
+	scripts/setup lint
+	git ls-files --cached --others --exclude-standard '*.cpp' '*.hpp' | xargs clang-format-19 -i
+
+lint: ## Check layout, file length, shell syntax and clang-tidy
+	scripts/setup build lint
+	JOBS=$(JOBS) scripts/lint $(if $(BASE),--changed $(BASE))
+
+build: setup ## Configure and compile
+	cmake --preset $(PRESET)
+	cmake --build --preset $(PRESET) -j $(JOBS)
+
+setup: ## Install missing Debian packages
+	scripts/setup build
+
+clean: ## Remove all builds
+	rm -rf build
