@@ -92,7 +92,7 @@ void solve_mass_matrix(const Model& model, const Data& data, VectorRef x) {
   }
 }
 
-void solve_mass_matrix(const Model& model, const Data& data, RowMatrixRef x) {
+void solve_mass_matrix_columns(const Model& model, const Data& data, RowMatrixRef x) {
   const Structure& s = model.structure();
   require_size("rows of x", x.rows(), s.nv);
   for (int d = s.nv - 1; d >= 0; --d) {

@@ -24,7 +24,7 @@ void composite_mass_matrix(const Model& model, Data& data);
 
 // x <- (factored matrix)^-1 x; one column, or all columns of a row-major matrix.
 void solve_mass_matrix(const Model& model, const Data& data, VectorRef x);
-void solve_mass_matrix(const Model& model, const Data& data, RowMatrixRef x);
+void solve_mass_matrix_columns(const Model& model, const Data& data, RowMatrixRef x);
 
 // y = M x from data.mass, and the dense symmetric M.
 void multiply_mass_matrix(const Model& model, const Data& data, const ConstVectorRef& x, VectorRef y);
