@@ -5,46 +5,6 @@
 
 namespace articula {
 
-Motion parent_velocity(const Data& data, const LinkIndex& root, int link) {
-  const Motion& v = data.link_v[root.parent];
-  const Vec3 shift = data.link_reference[link] - data.link_reference[root.parent];
-  return {v.angular, v.linear + cross(v.angular, shift)};
-}
-
-// A kinematic body moves on with constant twist: its spatial acceleration is (0, -w x v).
-Motion parent_acceleration(const Model& model, const Data& data, const LinkIndex& root) {
-  const Motion& v = data.link_v[root.parent];
-  return {Vec3(), -model.gravity() - cross(v.angular, v.linear)};
-}
-
-// v = v_parent + sum S_d v_d,   a = a_parent + sum S_d a_d + (v before the block) x S_d v_d
-void propagate_motion(const Model& model, Data& data, const double* v, const double* a) {
-  const Structure& s = model.structure();
-  const int nlink = model.nlink();
-  for (int k = 1; k < nlink; ++k) {
-    const LinkIndex& link = s.links[k];
-    if (link.kind == LinkKind::kinematic) {
-      data.link_v[k] = data.kinematic_twist[s.bodies[link.body].kinematic];
-      continue;
-    }
-    Motion velocity = link.root ? parent_velocity(data, link, k) : data.link_v[link.parent];
-    Motion acceleration =
-        link.root ? parent_acceleration(model, data, link) : data.link_a[link.parent];
-    for (int d = link.dof_begin; d < link.dof_end;) {
-      const int end = s.dofs[d].block_end;
-      Motion joint{};
-      for (; d < end; ++d) {
-        joint += data.S[d] * v[d];
-        if (a != nullptr) acceleration += data.S[d] * a[d];
-      }
-      acceleration += cross(velocity, joint);
-      velocity += joint;
-    }
-    data.link_v[k] = velocity;
-    data.link_a[k] = acceleration;
-  }
-}
-
 Force external_wrench(const Model& model, const Data& data, const ExternalWrenches& external,
                       int link) {
   Force sum{};

@@ -30,9 +30,7 @@ Data::Data(const Model& model) {
   articulated.resize(nlink), articulated_bias.resize(nlink), link_bias.resize(nlink);
   dof_U.resize(nv);
   dof_inverse_D = VectorX::Zero(s.nv), dof_u = VectorX::Zero(s.nv);
-  dof_v.resize(nv), dof_a.resize(nv), psi_dot.resize(nv), psi_ddot.resize(nv);
-  S_dot_sum.resize(nv);
-  coupling.resize(nlink);
+  dof_v.resize(nv), dof_a.resize(nv), psi_dot.resize(nv), S_dot.resize(nv);
 }
 
 }  // namespace articula

@@ -1,7 +1,7 @@
 #pragma once
 // Inverse dynamics by the recursive Newton-Euler algorithm, O(N).
 
-#include "articula/kinematics/forward.hpp"
+#include "articula/kinematics/motion.hpp"
 
 namespace articula {
 
@@ -23,16 +23,9 @@ void rnea(const Model& model, Data& data, const ConstVectorRef& q, const ConstVe
 void bias_forces(const Model& model, Data& data, const ConstVectorRef& q, const ConstVectorRef& v,
                  VectorRef c, const DynamicsOptions& options = {});
 
-// The stages of rnea, for those that have done forward_kinematics and place_inertias:
-// link_v, link_a for the given velocities and accelerations (a may be null: zero) ...
-void propagate_motion(const Model& model, Data& data, const double* v, const double* a);
-// ... and link_force, summed over subtrees.
+// The stage of rnea that needs forward_kinematics, place_inertias and propagate_motion: link_force,
+// summed over subtrees.
 void gather_forces(const Model& model, Data& data, const DynamicsOptions& options);
-
-// Velocity and acceleration (minus gravity) of the parent of a tree's root link, about the root's
-// reference point: those of the world or of a kinematic body.
-Motion parent_velocity(const Data& data, const LinkIndex& root, int link);
-Motion parent_acceleration(const Model& model, const Data& data, const LinkIndex& root);
 
 // The wrench of `external` on all bodies of a link, about the tree's reference point.
 Force external_wrench(const Model& model, const Data& data, const ExternalWrenches& external, int link);

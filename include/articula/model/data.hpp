@@ -19,13 +19,6 @@ struct ArticulatedInertia {
   Mat3 rotational, coupling, linear;
 };
 
-// d(force)/d(velocity) of a rigid body has six independent directions less than it seems (rnea_derivatives):
-//   2 B w' = 2 ( (tr E) w' - E w',  -P x w' ),   P = sum m u,  E = sum m u r^T
-struct VelocityCoupling {
-  Mat3 moment;   // 2 (tr E 1 - E), and what the implicit gyroscopic term adds
-  Vec3 momentum; // 2 P
-};
-
 struct Data {
   explicit Data(const Model& model);
 
@@ -62,11 +55,10 @@ struct Data {
   std::vector<Force> dof_U;                     // nv: articulated inertia times S
   VectorX dof_inverse_D, dof_u;                 // nv
 
-  // ---- derivatives: rnea_derivatives (shapes in rnea_derivatives.cpp)
-  std::vector<Motion> dof_v, dof_a;             // nv: velocity, acceleration before the dof's block
-  std::vector<Motion> psi_dot, psi_ddot;        // nv
-  std::vector<Motion> S_dot_sum;                // nv: psi_dot + d S/dt
-  std::vector<VelocityCoupling> coupling;       // nlink: of the subtree
+  // ---- how the motions of dofs change: motion_rates, after propagate_motion
+  std::vector<Motion> dof_v, dof_a;             // nv: of what the dof's block hangs on
+  std::vector<Motion> psi_dot;                  // nv: dof_v x S
+  std::vector<Motion> S_dot;                    // nv: dS/dt (differs from psi_dot in balls)
 };
 
 }  // namespace articula

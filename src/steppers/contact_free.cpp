@@ -1,0 +1,46 @@
+#include "articula/steppers/contact_free.hpp"
+
+#include "articula/dynamics/crba.hpp"
+#include "articula/dynamics/springs.hpp"
+#include "articula/kinematics/manifold.hpp"
+#include "articula/model/sizes.hpp"
+
+namespace articula {
+
+ContactFreeWork::ContactFreeWork(const Model& model)
+    : force(model.nv()), acceleration(model.nv()), h_damping(model.nv()), q_next(model.nq()) {}
+
+StepStatus contact_free_step(const Model& model, Data& data, ContactFreeWork& work,
+                             const ContactFreeSettings& settings, const ConstVectorRef& tau,
+                             State& state) {
+  const double h = settings.dt;
+  require_size("tau", tau.size(), model.nv());
+  if (!(h > 0.0 && std::isfinite(h))) throw Error(fmt::format("dt must be positive, not {}", h));
+  if (!state.q.allFinite() || !state.v.allFinite() || !tau.allFinite() ||
+      (settings.external != nullptr && !settings.external->allFinite())) {
+    return StepStatus::input_not_finite;
+  }
+
+  // (M + h D) (v+ - v)/h = tau - springs - c - D v
+  const DynamicsOptions options{settings.external, settings.implicit_gyroscopic ? h : 0.0};
+  bias_forces(model, data, state.q, state.v, work.force, options);
+  work.force = tau - work.force;
+  add_spring_forces(model, state.q, work.force);
+  const Eigen::Map<const VectorX> damping(model.constants().damping.data(), model.nv());
+  work.force -= damping.cwiseProduct(state.v);
+  work.h_damping = h * damping;
+  composite_mass_matrix(model, data);
+  if (!factor_mass_matrix(model, data, work.h_damping.data())) return StepStatus::singular_mass;
+  work.acceleration = work.force;
+  solve_mass_matrix(model, data, work.acceleration);
+
+  work.force = state.v + h * work.acceleration;  // v+
+  integrate(model, state.q, work.force, h, work.q_next);
+  if (!work.force.allFinite() || !work.q_next.allFinite()) return StepStatus::result_not_finite;
+  state.v = work.force;
+  state.q = work.q_next;
+  state.time += h;
+  return StepStatus::ok;
+}
+
+}  // namespace articula
