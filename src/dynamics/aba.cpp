@@ -53,8 +53,7 @@ void outward_pass(const Model& model, Data& data, const double* v, const Dynamic
     if (options.gyroscopic_step > 0.0 && turns_freely(s, link)) {
       const Mat3& R = data.link_R[k];
       force.moment += R * implicit_gyroscopic(inertia_about_com(model.constants().links[k].inertia),
-                                              transpose_times(R, velocity.angular),
-                                              options.gyroscopic_step)
+                                              transpose_times(R, velocity.angular), options.gyroscopic_step)
                               .torque;
     }
     if (options.external != nullptr) force -= external_wrench(model, data, *options.external, k);
@@ -101,8 +100,7 @@ void acceleration_pass(const Model& model, Data& data, double* a) {
   for (int k = 1; k < nlink; ++k) {
     const LinkIndex& link = s.links[k];
     if (link.kind == LinkKind::kinematic) continue;
-    Motion acceleration =
-        link.root ? parent_acceleration(model, data, link) : data.link_a[link.parent];
+    Motion acceleration = link.root ? parent_acceleration(model, data, link) : data.link_a[link.parent];
     acceleration += data.link_bias[k];
     for (int d = link.dof_begin; d < link.dof_end; ++d) {
       a[d] = (data.dof_u[d] - dot(acceleration, data.dof_U[d])) * data.dof_inverse_D[d];

@@ -110,8 +110,7 @@ void solve_mass_matrix_columns(const Model& model, const Data& data, RowMatrixRe
   }
 }
 
-void multiply_mass_matrix(const Model& model, const Data& data, const ConstVectorRef& x,
-                          VectorRef y) {
+void multiply_mass_matrix(const Model& model, const Data& data, const ConstVectorRef& x, VectorRef y) {
   const Structure& s = model.structure();
   require_size("x", x.size(), s.nv);
   require_size("y", y.size(), s.nv);

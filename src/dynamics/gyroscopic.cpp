@@ -10,7 +10,7 @@ GyroscopicTerm implicit_gyroscopic(const Mat3& about_com, Vec3 w, double h) {
   const Mat3 J = cross(w, about_com) - skew(Iw);  // dg/dw
   const Mat3 A = about_com + J * h;
   const Mat3 inverse = Mat3::from(A.eigen().inverse());
-  const Vec3 y = inverse * g;                     // A y = g
+  const Vec3 y = inverse * g;  // A y = g
   const Mat3 scaled = about_com * inverse;
   // d(A y) = dg:  A dy = J dw - h dJ y,  dJ y = dw x (I y) - (I dw) x y = (-[I y]x + [y]x I) dw
   const Mat3 dJ_y = cross(y, about_com) - skew(about_com * y);

@@ -5,8 +5,7 @@
 
 namespace articula {
 
-Force external_wrench(const Model& model, const Data& data, const ExternalWrenches& external,
-                      int link) {
+Force external_wrench(const Model& model, const Data& data, const ExternalWrenches& external, int link) {
   Force sum{};
   for (int b : model.structure().links[link].bodies) {
     const double* wrench = external.data() + 6 * b;
@@ -44,9 +43,8 @@ void gather_forces(const Model& model, Data& data, const DynamicsOptions& option
 
 namespace {
 
-void inverse_dynamics(const Model& model, Data& data, const ConstVectorRef& q,
-                      const ConstVectorRef& v, const double* a, VectorRef tau,
-                      const DynamicsOptions& options) {
+void inverse_dynamics(const Model& model, Data& data, const ConstVectorRef& q, const ConstVectorRef& v,
+                      const double* a, VectorRef tau, const DynamicsOptions& options) {
   const Structure& s = model.structure();
   require_size("v", v.size(), s.nv);
   require_size("tau", tau.size(), s.nv);

@@ -29,8 +29,8 @@ Stretch stretch_of(const Model& model, const ConstVectorRef& q, const JointIndex
   const int quaternion = stretch.turning - joint.dof;
   stretch.added = quaternion;
   for (int i = 0; i < stretch.added; ++i) stretch.shift[i] = now[i] - rest[i];
-  stretch.turn = log_rotation(conjugate(load_quaternion(rest + quaternion)) *
-                              load_quaternion(now + quaternion));
+  stretch.turn =
+      log_rotation(conjugate(load_quaternion(rest + quaternion)) * load_quaternion(now + quaternion));
   return stretch;
 }
 
@@ -69,8 +69,7 @@ void add_spring_stiffness(const Model& model, const ConstVectorRef& q, MatrixRef
   for_each_spring(model, q, [&](const JointIndex& joint, double k, const Stretch& stretch) {
     for (int i = 0; i < stretch.added; ++i) J(joint.dof + i, joint.dof + i) -= k;
     if (stretch.turning < 0) return;
-    J.block<3, 3>(stretch.turning, stretch.turning) -=
-        k * inverse_right_jacobian(stretch.turn).eigen();
+    J.block<3, 3>(stretch.turning, stretch.turning) -= k * inverse_right_jacobian(stretch.turn).eigen();
   });
 }
 

@@ -26,8 +26,7 @@ struct LinkPose {
 
 // Joints one after the other, each turning about its anchor; positions from the parent's reference
 // point. Where a link is the root of its tree, S is written about that point and moved afterwards.
-LinkPose apply_joints(const Model& model, Data& data, const double* q, const LinkIndex& link,
-                      LinkPose at) {
+LinkPose apply_joints(const Model& model, Data& data, const double* q, const LinkIndex& link, LinkPose at) {
   const Structure& s = model.structure();
   for (int j = link.joint_begin; j < link.joint_end; ++j) {
     const JointIndex& joint = s.joints[j];
@@ -119,26 +118,22 @@ void forward_kinematics(const Model& model, Data& data, const ConstVectorRef& q)
     const Vec3 r = data.link_r[parent];
     data.link_reference[k] = data.link_reference[parent];
     if (link.kind == LinkKind::hinge) {
-      const size_t a =
-          s.joints[static_cast<size_t>(link.joint_begin)].angle;
+      const size_t a = s.joints[static_cast<size_t>(link.joint_begin)].angle;
       const double cosine = data.cosine[a], sine = data.sine[a];
       const Mat3 local{c.hinge_fixed.x + c.hinge_cos.x * cosine + c.hinge_sin.x * sine,
                        c.hinge_fixed.y + c.hinge_cos.y * cosine + c.hinge_sin.y * sine,
                        c.hinge_fixed.z + c.hinge_cos.z * cosine + c.hinge_sin.z * sine};
       data.link_R[k] = R * local;
       data.link_r[k] = r + R * (c.anchor_in_parent - local * c.anchor);
-      data.S[link.dof_begin] =
-          hinge_motion(R * c.axis_in_parent, r + R * c.anchor_in_parent);
+      data.S[link.dof_begin] = hinge_motion(R * c.axis_in_parent, r + R * c.anchor_in_parent);
     } else if (link.kind == LinkKind::slide) {
       const size_t j = link.joint_begin;
       const Vec3 axis = R * c.axis_in_parent;
       data.link_R[k] = R * c.rotation;
-      data.link_r[k] =
-          r + R * c.position + axis * (q[s.joints[j].q] - constants.joints[j].reference);
+      data.link_r[k] = r + R * c.position + axis * (q[s.joints[j].q] - constants.joints[j].reference);
       data.S[link.dof_begin] = slide_motion(axis);
     } else {
-      const LinkPose pose = apply_joints(model, data, q.data(), link,
-                                         {R * c.rotation, r + R * c.position});
+      const LinkPose pose = apply_joints(model, data, q.data(), link, {R * c.rotation, r + R * c.position});
       data.link_R[k] = pose.R;
       data.link_r[k] = pose.p;
     }
@@ -156,8 +151,7 @@ Placement body_placement(const Model& model, const Data& data, int body) {
   const size_t b = body;
   const size_t k = model.structure().bodies[b].link;
   const Placement& in_link = model.constants().body_in_link[b];
-  return {data.link_R[k] * in_link.R,
-          data.link_reference[k] + (data.link_r[k] + data.link_R[k] * in_link.p)};
+  return {data.link_R[k] * in_link.R, data.link_reference[k] + (data.link_r[k] + data.link_R[k] * in_link.p)};
 }
 
 Placement frame_placement(const Model& model, const Data& data, int frame) {

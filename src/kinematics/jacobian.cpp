@@ -77,8 +77,7 @@ void point_jacobian(const Model& model, const Data& data, int body, const Vector
 void body_jacobian_rate(const Model& model, const Data& data, int body, Eigen::Ref<Matrix6X> Jdot) {
   fill_jacobian_rate(model, data, body_point(model, data, body, Vec3()), Jdot);
 }
-void frame_jacobian_rate(const Model& model, const Data& data, int frame,
-                         Eigen::Ref<Matrix6X> Jdot) {
+void frame_jacobian_rate(const Model& model, const Data& data, int frame, Eigen::Ref<Matrix6X> Jdot) {
   fill_jacobian_rate(model, data, frame_point(model, data, frame), Jdot);
 }
 void point_jacobian_rate(const Model& model, const Data& data, int body, const Vector3& world_point,

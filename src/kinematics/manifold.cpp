@@ -26,9 +26,7 @@ JointParts parts_of(const JointIndex& joint) {
   }
 }
 
-void store_block(MatrixRef& J, int dof, const Mat3& block) {
-  J.block<3, 3>(dof, dof) = block.eigen();
-}
+void store_block(MatrixRef& J, int dof, const Mat3& block) { J.block<3, 3>(dof, dof) = block.eigen(); }
 
 void require_square(const MatrixRef& J, int nv, const char* what) {
   require_size(what, J.rows(), nv);
@@ -55,8 +53,7 @@ void integrate(const Model& model, const ConstVectorRef& q, const ConstVectorRef
   }
 }
 
-void difference(const Model& model, const ConstVectorRef& q0, const ConstVectorRef& q1,
-                VectorRef d) {
+void difference(const Model& model, const ConstVectorRef& q0, const ConstVectorRef& q1, VectorRef d) {
   require_size("q0", q0.size(), model.nq());
   require_size("q1", q1.size(), model.nq());
   require_size("d", d.size(), model.nv());
@@ -72,8 +69,7 @@ void difference(const Model& model, const ConstVectorRef& q0, const ConstVectorR
   }
 }
 
-void integrate_jacobians(const Model& model, const ConstVectorRef& d, MatrixRef by_q,
-                         MatrixRef by_d) {
+void integrate_jacobians(const Model& model, const ConstVectorRef& d, MatrixRef by_q, MatrixRef by_d) {
   require_size("d", d.size(), model.nv());
   require_square(by_q, model.nv(), "by_q");
   require_square(by_d, model.nv(), "by_d");

@@ -25,8 +25,7 @@ void propagate_motion(const Model& model, Data& data, const double* v, const dou
       continue;
     }
     Motion velocity = link.root ? parent_velocity(data, link, k) : data.link_v[link.parent];
-    Motion acceleration =
-        link.root ? parent_acceleration(model, data, link) : data.link_a[link.parent];
+    Motion acceleration = link.root ? parent_acceleration(model, data, link) : data.link_a[link.parent];
     for (int d = link.dof_begin; d < link.dof_end;) {
       const int end = s.dofs[d].block_end;
       Motion joint{};
@@ -48,8 +47,7 @@ void motion_rates(const Model& model, Data& data, const double* v, const double*
     const LinkIndex& link = s.links[k];
     if (link.dof_begin == link.dof_end) continue;
     Motion velocity = link.root ? parent_velocity(data, link, k) : data.link_v[link.parent];
-    Motion acceleration =
-        link.root ? parent_acceleration(model, data, link) : data.link_a[link.parent];
+    Motion acceleration = link.root ? parent_acceleration(model, data, link) : data.link_a[link.parent];
     for (int begin = link.dof_begin; begin < link.dof_end;) {
       const int end = s.dofs[begin].block_end;
       Motion joint{}, joint_acceleration{};
@@ -83,8 +81,8 @@ PointMotion point_motion(const Model& model, const Data& data, int body, Vec3 of
     motion.acceleration = cross(data.link_v[k].angular, cross(data.link_v[k].angular, r));
   } else if (kind != LinkKind::world) {
     const Motion& a = data.link_a[k];
-    motion.acceleration = a.linear + cross(a.angular, r) +
-                          cross(data.link_v[k].angular, motion.velocity) + model.gravity();
+    motion.acceleration =
+        a.linear + cross(a.angular, r) + cross(data.link_v[k].angular, motion.velocity) + model.gravity();
   }
   return motion;
 }

@@ -22,27 +22,27 @@ constexpr double half_pi_low = 0x1.3198a2e037073p-69;
 // below 1e-19.
 Lanes sine_series(Lanes r) {
   const Lanes s = r * r;
-  Lanes sum = broadcast(1.0 / 355687428096000.0);            // 17!
-  sum = sum * s - broadcast(1.0 / 1307674368000.0);          // 15!
-  sum = sum * s + broadcast(1.0 / 6227020800.0);             // 13!
-  sum = sum * s - broadcast(1.0 / 39916800.0);               // 11!
-  sum = sum * s + broadcast(1.0 / 362880.0);                 // 9!
-  sum = sum * s - broadcast(1.0 / 5040.0);                   // 7!
-  sum = sum * s + broadcast(1.0 / 120.0);                    // 5!
-  sum = sum * s - broadcast(1.0 / 6.0);                      // 3!
+  Lanes sum = broadcast(1.0 / 355687428096000.0);    // 17!
+  sum = sum * s - broadcast(1.0 / 1307674368000.0);  // 15!
+  sum = sum * s + broadcast(1.0 / 6227020800.0);     // 13!
+  sum = sum * s - broadcast(1.0 / 39916800.0);       // 11!
+  sum = sum * s + broadcast(1.0 / 362880.0);         // 9!
+  sum = sum * s - broadcast(1.0 / 5040.0);           // 7!
+  sum = sum * s + broadcast(1.0 / 120.0);            // 5!
+  sum = sum * s - broadcast(1.0 / 6.0);              // 3!
   return r + r * s * sum;
 }
 
 Lanes cosine_series(Lanes r) {
   const Lanes s = r * r;
-  Lanes sum = -broadcast(1.0 / 6402373705728000.0);          // 18!
-  sum = sum * s + broadcast(1.0 / 20922789888000.0);         // 16!
-  sum = sum * s - broadcast(1.0 / 87178291200.0);            // 14!
-  sum = sum * s + broadcast(1.0 / 479001600.0);              // 12!
-  sum = sum * s - broadcast(1.0 / 3628800.0);                // 10!
-  sum = sum * s + broadcast(1.0 / 40320.0);                  // 8!
-  sum = sum * s - broadcast(1.0 / 720.0);                    // 6!
-  sum = sum * s + broadcast(1.0 / 24.0);                     // 4!
+  Lanes sum = -broadcast(1.0 / 6402373705728000.0);   // 18!
+  sum = sum * s + broadcast(1.0 / 20922789888000.0);  // 16!
+  sum = sum * s - broadcast(1.0 / 87178291200.0);     // 14!
+  sum = sum * s + broadcast(1.0 / 479001600.0);       // 12!
+  sum = sum * s - broadcast(1.0 / 3628800.0);         // 10!
+  sum = sum * s + broadcast(1.0 / 40320.0);           // 8!
+  sum = sum * s - broadcast(1.0 / 720.0);             // 6!
+  sum = sum * s + broadcast(1.0 / 24.0);              // 4!
   // 1 - s/2 carries a rounding error that is known exactly and put back.
   const Lanes half = broadcast(0.5) * s;
   const Lanes head = broadcast(1.0) - half;
@@ -58,8 +58,8 @@ void sincos4(Lanes angle, Lanes& sine, Lanes& cosine) {
   const Lanes k = shifted - rounder;
   Integers quadrant;
   std::memcpy(&quadrant, &shifted, sizeof quadrant);
-  const Lanes r = ((angle - k * broadcast(half_pi_high)) - k * broadcast(half_pi_middle)) -
-                  k * broadcast(half_pi_low);
+  const Lanes r =
+      ((angle - k * broadcast(half_pi_high)) - k * broadcast(half_pi_middle)) - k * broadcast(half_pi_low);
   const Lanes s = sine_series(r), c = cosine_series(r);
   const Integers swap = (quadrant & 1) != 0;
   const Integers sine_negative = (quadrant & 2) != 0;

@@ -38,8 +38,8 @@ void append_assets(std::vector<std::shared_ptr<const Asset>>& whole,
 
 }  // namespace
 
-void attach(Description& whole, const Description& part, const std::string& prefix,
-            const std::string& parent, const Pose& pose) {
+void attach(Description& whole, const Description& part, const std::string& prefix, const std::string& parent,
+            const Pose& pose) {
   const Prefixer to{prefix, parent};
   // What hung on the part's world now hangs on `parent`, moved by `pose`.
   const auto place = [&](std::string& body, Pose& at) {
@@ -53,8 +53,10 @@ void attach(Description& whole, const Description& part, const std::string& pref
     for (JointDescription& joint : b.joints) {
       to.name(joint.name);
       if (joint.type == JointType::free && parent != "world" && b.parent == parent) {
-        throw Error(fmt::format("body '{}' moves freely and can be attached to the world only, not "
-                                "to '{}'", b.name, parent));
+        throw Error(
+            fmt::format("body '{}' moves freely and can be attached to the world only, not "
+                        "to '{}'",
+                        b.name, parent));
       }
     }
   });
@@ -66,18 +68,16 @@ void attach(Description& whole, const Description& part, const std::string& pref
     to.name(g.name);
     to.name(g.asset);
   });
-  append(whole.contact_pairs, part.contact_pairs, [&](ContactPairDescription& p) {
-    to.name(p.name), to.name(p.geometry1), to.name(p.geometry2);
-  });
+  append(whole.contact_pairs, part.contact_pairs,
+         [&](ContactPairDescription& p) { to.name(p.name), to.name(p.geometry1), to.name(p.geometry2); });
   append(whole.contact_exclusions, part.contact_exclusions,
          [&](ContactExclusion& e) { to.body(e.body1), to.body(e.body2); });
   append(whole.tendons, part.tendons, [&](TendonDescription& t) {
     to.name(t.name);
     for (TendonDescription::Term& term : t.terms) to.name(term.joint);
   });
-  append(whole.actuators, part.actuators, [&](ActuatorDescription& a) {
-    to.name(a.name), to.name(a.target), to.name(a.reference_frame);
-  });
+  append(whole.actuators, part.actuators,
+         [&](ActuatorDescription& a) { to.name(a.name), to.name(a.target), to.name(a.reference_frame); });
   append(whole.equalities, part.equalities, [&](EqualityDescription& e) {
     to.name(e.name);
     const bool between_bodies = e.type == EqualityType::connect || e.type == EqualityType::weld;
@@ -96,16 +96,20 @@ void attach(Description& whole, const Description& part, const std::string& pref
       e.anchor2 = pose.position + pose.rotation * *e.anchor2;
     }
     for (std::string* side : {&e.first, &e.second}) {
-      if (between_bodies) to.body(*side);
-      else to.name(*side);
+      if (between_bodies)
+        to.body(*side);
+      else
+        to.name(*side);
     }
   });
   append(whole.sensors, part.sensors, [&](SensorDescription& s) {
     to.name(s.name);
     const auto object = [&](ObjectType type, std::string& name) {
       const bool is_body = type == ObjectType::body || type == ObjectType::body_inertial;
-      if (is_body && !name.empty()) to.body(name);
-      else to.name(name);
+      if (is_body && !name.empty())
+        to.body(name);
+      else
+        to.name(name);
     };
     object(s.object_type, s.object);
     object(s.reference_type, s.reference);

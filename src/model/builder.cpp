@@ -1,10 +1,10 @@
 #include "articula/model/builder.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <unordered_map>
 #include <unordered_set>
-
-#include <fmt/format.h>
 
 #include "articula/error.hpp"
 #include "registration.hpp"
@@ -57,8 +57,8 @@ void sort_depth_first(Description& d) {
     for (size_t i = 0; i < d.bodies.size(); ++i) {
       if (reached[i]) continue;
       throw Error(fmt::format("{}{}body '{}' is its own ancestor (a cycle of parents through '{}')",
-                              d.bodies[i].where, d.bodies[i].where.empty() ? "" : ": ",
-                              d.bodies[i].name, d.bodies[i].parent));
+                              d.bodies[i].where, d.bodies[i].where.empty() ? "" : ": ", d.bodies[i].name,
+                              d.bodies[i].parent));
     }
   }
   std::vector<BodyDescription> sorted;

@@ -1,6 +1,6 @@
-#include <cmath>
-
 #include <fmt/format.h>
+
+#include <cmath>
 
 #include "articula/error.hpp"
 #include "articula/model/model.hpp"
@@ -18,17 +18,15 @@ Placement placement_at(const VectorX& theta, int offset) {
 
 Inertia inertia_at(const VectorX& theta, int offset) {
   const double* t = theta.data() + offset;
-  return {{Vec3(t[4], t[5], t[6]), Vec3(t[5], t[7], t[8]), Vec3(t[6], t[8], t[9])},
-          load3(t + 1), t[0]};
+  return {{Vec3(t[4], t[5], t[6]), Vec3(t[5], t[7], t[8]), Vec3(t[6], t[8], t[9])}, load3(t + 1), t[0]};
 }
 
 void require_real_body(const BodyIndex& body, const Inertia& inertia) {
   const std::string element = fmt::format("body '{}'", body.name);
   if (inertia.mass == 0.0) return require_real_inertia(0.0, inertia.rotational.eigen(), element);
   const Vector3 com = inertia.moment.eigen() / inertia.mass;
-  const Matrix3 about_com =
-      inertia.rotational.eigen() -
-      inertia.mass * (com.squaredNorm() * Matrix3::Identity() - com * com.transpose());
+  const Matrix3 about_com = inertia.rotational.eigen() -
+                            inertia.mass * (com.squaredNorm() * Matrix3::Identity() - com * com.transpose());
   // What the shift of the reference point leaves in rounding is no defect of the body.
   const double noise = 64 * 2.2e-16 * inertia.rotational.eigen().cwiseAbs().maxCoeff();
   require_real_inertia(inertia.mass, about_com + noise * Matrix3::Identity(), element);
@@ -45,8 +43,7 @@ void require_finite(const Structure& s, const VectorX& theta) {
 void require_not_negative(const Structure& s, const VectorX& theta) {
   for (const ParameterSlice& slice : s.parameters.slices()) {
     const bool must = slice.kind == ParameterKind::damping || slice.kind == ParameterKind::armature ||
-                      slice.kind == ParameterKind::dry_friction ||
-                      slice.kind == ParameterKind::friction ||
+                      slice.kind == ParameterKind::dry_friction || slice.kind == ParameterKind::friction ||
                       slice.kind == ParameterKind::restitution;
     if (must && theta.segment(slice.offset, slice.size).minCoeff() < 0.0) {
       throw Error(fmt::format("parameter '{}' is negative", slice.name));

@@ -14,8 +14,7 @@ Model::Model(std::shared_ptr<const Structure> structure, VectorX theta)
 
 Model Model::with(const ConstVectorRef& theta) const {
   if (theta.size() != theta_.size()) {
-    throw Error(fmt::format("the model has {} parameters, {} were given", theta_.size(),
-                            theta.size()));
+    throw Error(fmt::format("the model has {} parameters, {} were given", theta_.size(), theta.size()));
   }
   return Model(structure_, theta);
 }
@@ -39,8 +38,7 @@ Model Model::with(std::string_view pattern, const ConstVectorRef& values) const 
 VectorX Model::parameter(std::string_view pattern) const {
   std::vector<double> values;
   for (const ParameterSlice& slice : parameters().matching(pattern)) {
-    values.insert(values.end(), theta_.data() + slice.offset,
-                  theta_.data() + slice.offset + slice.size);
+    values.insert(values.end(), theta_.data() + slice.offset, theta_.data() + slice.offset + slice.size);
   }
   return Eigen::Map<const VectorX>(values.data(), static_cast<Eigen::Index>(values.size()));
 }
@@ -59,15 +57,9 @@ int find_by_name(const Elements& elements, std::string_view name, const char* ki
 
 }  // namespace
 
-int Model::body(std::string_view name) const {
-  return find_by_name(structure_->bodies, name, "body");
-}
-int Model::joint(std::string_view name) const {
-  return find_by_name(structure_->joints, name, "joint");
-}
-int Model::frame(std::string_view name) const {
-  return find_by_name(structure_->frames, name, "frame");
-}
+int Model::body(std::string_view name) const { return find_by_name(structure_->bodies, name, "body"); }
+int Model::joint(std::string_view name) const { return find_by_name(structure_->joints, name, "joint"); }
+int Model::frame(std::string_view name) const { return find_by_name(structure_->frames, name, "frame"); }
 
 double Model::total_mass() const {
   double mass = 0.0;

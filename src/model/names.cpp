@@ -1,10 +1,10 @@
 #include "articula/model/names.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <vector>
-
-#include <fmt/format.h>
 
 namespace articula {
 

@@ -80,8 +80,8 @@ InertialVector to_inertial_vector(double mass, const Vector3& com, const Matrix3
   const Matrix3 about_origin =
       about_com + mass * (com.squaredNorm() * Matrix3::Identity() - com * com.transpose());
   InertialVector pi;
-  pi << mass, mass * com, about_origin(0, 0), about_origin(0, 1), about_origin(0, 2),
-      about_origin(1, 1), about_origin(1, 2), about_origin(2, 2);
+  pi << mass, mass * com, about_origin(0, 0), about_origin(0, 1), about_origin(0, 2), about_origin(1, 1),
+      about_origin(1, 2), about_origin(2, 2);
   return pi;
 }
 

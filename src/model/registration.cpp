@@ -1,8 +1,8 @@
 #include "registration.hpp"
 
-#include <unordered_map>
-
 #include <fmt/format.h>
+
+#include <unordered_map>
 
 #include "articula/error.hpp"
 
@@ -38,7 +38,9 @@ class Collector {
     for (Eigen::Index i = 0; i < m.size(); ++i) values_.push_back(m(i));
   }
   template <size_t N>
-  void append(const std::array<double, N>& a) { values_.insert(values_.end(), a.begin(), a.end()); }
+  void append(const std::array<double, N>& a) {
+    values_.insert(values_.end(), a.begin(), a.end());
+  }
 
   ParameterRegistry& registry_;
   std::vector<double> values_;
@@ -61,8 +63,7 @@ void register_joint(Collector& theta, JointIndex& joint, const JointDescription&
   }
   joint.stiffness = add("stiffness", ParameterKind::stiffness, described.stiffness);
   if (scalar) {
-    joint.spring_reference =
-        add("spring_reference", ParameterKind::stiffness, described.spring_reference);
+    joint.spring_reference = add("spring_reference", ParameterKind::stiffness, described.spring_reference);
   }
   joint.damping = add("damping", ParameterKind::damping, described.damping);
   joint.armature = add("armature", ParameterKind::armature, described.armature);
@@ -76,8 +77,8 @@ void register_bodies(Structure& s, Collector& theta) {
   for (size_t i = 0; i < s.bodies.size(); ++i) {
     BodyIndex& body = s.bodies[i];
     const BodyDescription described = i == 0 ? BodyDescription{} : d.bodies[i - 1];
-    body.placement = theta.add(fmt::format("body/{}/placement", body.name),
-                               ParameterKind::placement, described.pose);
+    body.placement =
+        theta.add(fmt::format("body/{}/placement", body.name), ParameterKind::placement, described.pose);
     const InertiaDescription& inertia = described.inertia;
     body.inertia = theta.add(fmt::format("body/{}/inertia", body.name), ParameterKind::inertia,
                              to_inertial_vector(inertia.mass, inertia.com, inertia.inertia));
@@ -115,8 +116,8 @@ void register_frames_and_geometry(Structure& s, Collector& theta) {
   for (size_t i = 0; i < d.frames.size(); ++i) {
     const FrameDescription& described = d.frames[i];
     FrameIndex frame{described.name, bodies.at(described.body), 0};
-    frame.placement = theta.add(slice_name("frame", frame.name, i, "placement"),
-                                ParameterKind::placement, described.pose);
+    frame.placement =
+        theta.add(slice_name("frame", frame.name, i, "placement"), ParameterKind::placement, described.pose);
     s.frames.push_back(std::move(frame));
   }
   for (size_t i = 0; i < d.geometries.size(); ++i) {
@@ -130,8 +131,8 @@ void register_frames_and_geometry(Structure& s, Collector& theta) {
     };
     geometry.size_count = size_count(described.type);
     if (geometry.size_count > 0) {
-      geometry.size = add("size", ParameterKind::geometry,
-                          Eigen::VectorXd(described.size.head(geometry.size_count)));
+      geometry.size =
+          add("size", ParameterKind::geometry, Eigen::VectorXd(described.size.head(geometry.size_count)));
     }
     geometry.placement = add("placement", ParameterKind::geometry, described.pose);
     geometry.friction = add("friction", ParameterKind::friction, described.friction);
@@ -232,8 +233,8 @@ std::vector<Inertia> subtree_inertias(const Model& model, std::vector<Placement>
 }
 
 // The smallest inertia the joint's own degrees of freedom feel, armature included.
-double felt_inertia(const Structure& s, const Constants& c, const JointIndex& joint,
-                    const Inertia& subtree, const Placement& pose) {
+double felt_inertia(const Structure& s, const Constants& c, const JointIndex& joint, const Inertia& subtree,
+                    const Placement& pose) {
   const double armature = c.armature[joint.dof];
   if (joint.type == JointType::slide) return subtree.mass + armature;
   const JointConstants& constants = c.joints[&joint - s.joints.data()];
@@ -244,8 +245,7 @@ double felt_inertia(const Structure& s, const Constants& c, const JointIndex& jo
     return dot(axis, about_anchor.rotational * axis) + armature;
   }
   const double turning =
-      Eigen::SelfAdjointEigenSolver<Matrix3>(about_anchor.rotational.eigen()).eigenvalues()[0] +
-      armature;
+      Eigen::SelfAdjointEigenSolver<Matrix3>(about_anchor.rotational.eigen()).eigenvalues()[0] + armature;
   return joint.type == JointType::free ? std::min(subtree.mass + armature, turning) : turning;
 }
 
@@ -258,12 +258,11 @@ void require_moving_inertia(const Model& model) {
   for (const JointIndex& joint : s.joints) {
     const size_t link = joint.link;
     if (felt_inertia(s, model.constants(), joint, subtree[link], link_pose[link]) > 1e-14) continue;
-    const std::string& where =
-        model.description().bodies[joint.body - 1].where;
-    throw Error(fmt::format("{}{}joint '{}' of body '{}' moves no inertia: give the body (or one it "
-                            "carries) mass, or the joint armature",
-                            where, where.empty() ? "" : ": ", joint.name,
-                            s.bodies[joint.body].name));
+    const std::string& where = model.description().bodies[joint.body - 1].where;
+    throw Error(
+        fmt::format("{}{}joint '{}' of body '{}' moves no inertia: give the body (or one it "
+                    "carries) mass, or the joint armature",
+                    where, where.empty() ? "" : ": ", joint.name, s.bodies[joint.body].name));
   }
 }
 

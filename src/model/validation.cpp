@@ -1,12 +1,12 @@
 #include "validation.hpp"
 
+#include <Eigen/Eigenvalues>
+#include <fmt/format.h>
+
 #include <cmath>
 #include <set>
 #include <span>
 #include <unordered_set>
-
-#include <Eigen/Eigenvalues>
-#include <fmt/format.h>
 
 #include "articula/error.hpp"
 #include "articula/model/names.hpp"
@@ -55,8 +55,7 @@ void require_pose(const Pose& pose, const std::string& element) {
   }
 }
 
-void require_range(const std::optional<Vector2>& range, const std::string& element,
-                   const char* what) {
+void require_range(const std::optional<Vector2>& range, const std::string& element, const char* what) {
   if (!range) return;
   require_finite(*range, element, what);
   if ((*range)[0] > (*range)[1]) {
@@ -132,9 +131,10 @@ void validate_joint(const JointDescription& joint, const BodyDescription& body) 
   require_range(joint.range, element, "range");
   require_range(joint.actuator_force_range, element, "actuator force range");
   if (joint.type == JointType::free && (body.parent != "world" || body.joints.size() > 1)) {
-    throw Error(fmt::format("{}: a free joint must be the only joint of a child of the world "
-                            "(parent is '{}', {} joints)", element, body.parent,
-                            body.joints.size()));
+    throw Error(
+        fmt::format("{}: a free joint must be the only joint of a child of the world "
+                    "(parent is '{}', {} joints)",
+                    element, body.parent, body.joints.size()));
   }
 }
 
@@ -150,8 +150,7 @@ void validate_bodies(const Description& d, const AllNames& names) {
     require_real_inertia(body.inertia.mass, body.inertia.inertia, element);
     require_finite(body.gravity_compensation, element, "gravity compensation");
     if (body.kinematic && (!body.joints.empty() || body.parent != "world")) {
-      throw Error(fmt::format("{}: a kinematic body must be a child of the world without joints",
-                              element));
+      throw Error(fmt::format("{}: a kinematic body must be a child of the world without joints", element));
     }
     for (const JointDescription& joint : body.joints) validate_joint(joint, body);
   }
@@ -229,9 +228,7 @@ void validate_equalities(const Description& d, const AllNames& names) {
   for (const EqualityDescription& e : d.equalities) {
     const std::string element = label("equality", e);
     const bool bodies = e.type == EqualityType::connect || e.type == EqualityType::weld;
-    const Names& known = bodies                            ? names.body
-                         : e.type == EqualityType::joint ? names.joint
-                                                         : names.tendon;
+    const Names& known = bodies ? names.body : e.type == EqualityType::joint ? names.joint : names.tendon;
     known.require(e.first, element, "first side");
     if (bodies || !e.second.empty()) known.require(e.second, element, "second side");
     if (e.first == e.second) throw Error(fmt::format("{}: both sides are '{}'", element, e.first));
@@ -276,13 +273,16 @@ void require_real_inertia(double mass, const Matrix3& about_com, const std::stri
   const Vector3 moments =
       Eigen::SelfAdjointEigenSolver<Matrix3>(about_com, Eigen::EigenvaluesOnly).eigenvalues();
   if (moments[0] < -1e-9 * scale) {
-    throw Error(fmt::format("{}: the inertia is not positive (principal moments {:.6g}, {:.6g}, "
-                            "{:.6g})", element, moments[0], moments[1], moments[2]));
+    throw Error(
+        fmt::format("{}: the inertia is not positive (principal moments {:.6g}, {:.6g}, "
+                    "{:.6g})",
+                    element, moments[0], moments[1], moments[2]));
   }
   if (moments[0] + moments[1] < moments[2] * (1.0 - 1e-6)) {
-    throw Error(fmt::format("{}: no real body has principal moments {:.6g}, {:.6g}, {:.6g}: the "
-                            "largest exceeds the sum of the others", element, moments[0],
-                            moments[1], moments[2]));
+    throw Error(
+        fmt::format("{}: no real body has principal moments {:.6g}, {:.6g}, {:.6g}: the "
+                    "largest exceeds the sum of the others",
+                    element, moments[0], moments[1], moments[2]));
   }
 }
 

@@ -8,11 +8,13 @@
 namespace articula {
 
 ContactFreeWork::ContactFreeWork(const Model& model)
-    : force(model.nv()), acceleration(model.nv()), h_damping(model.nv()), q_next(model.nq()) {}
+    : force(model.nv()),
+      acceleration(model.nv()),
+      h_damping(model.nv()),
+      q_next(model.nq()) {}
 
 StepStatus contact_free_step(const Model& model, Data& data, ContactFreeWork& work,
-                             const ContactFreeSettings& settings, const ConstVectorRef& tau,
-                             State& state) {
+                             const ContactFreeSettings& settings, const ConstVectorRef& tau, State& state) {
   const double h = settings.dt;
   require_size("tau", tau.size(), model.nv());
   if (!(h > 0.0 && std::isfinite(h))) throw Error(fmt::format("dt must be positive, not {}", h));

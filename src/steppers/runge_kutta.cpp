@@ -9,8 +9,14 @@
 namespace articula {
 
 RungeKuttaWork::RungeKuttaWork(const Model& model)
-    : q(model.nq()), v(model.nv()), force(model.nv()), d(model.nv()), d_rate(model.nv()),
-      d_sum(model.nv()), acceleration(model.nv()), v_sum(model.nv()) {}
+    : q(model.nq()),
+      v(model.nv()),
+      force(model.nv()),
+      d(model.nv()),
+      d_rate(model.nv()),
+      d_sum(model.nv()),
+      acceleration(model.nv()),
+      v_sum(model.nv()) {}
 
 namespace {
 
@@ -39,8 +45,10 @@ StepStatus runge_kutta_step(const Model& model, Data& data, RungeKuttaWork& work
   work.v_sum.setZero();
   for (int stage = 0; stage < 4; ++stage) {
     const double ahead = dt * reach[stage];
-    if (stage == 0) work.d.setZero(), work.v = state.v;
-    else work.d = ahead * work.d_rate, work.v = state.v + ahead * work.acceleration;
+    if (stage == 0)
+      work.d.setZero(), work.v = state.v;
+    else
+      work.d = ahead * work.d_rate, work.v = state.v + ahead * work.acceleration;
     integrate(model, state.q, work.d, 1.0, work.q);
     work.force = tau - damping.cwiseProduct(work.v);
     add_spring_forces(model, work.q, work.force);

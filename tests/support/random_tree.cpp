@@ -64,8 +64,11 @@ std::vector<JointDescription> random_joints(std::mt19937& random, const RandomTr
   for (int i = 0; i < count; ++i) {
     const double which = uniform(random, 0, 1);
     const bool ball = options.several_joints && i + 1 == count && which > 0.9;
-    joints.push_back(random_joint(
-        random, ball ? JointType::ball : which < 0.7 ? JointType::hinge : JointType::slide, options));
+    joints.push_back(random_joint(random,
+                                  ball          ? JointType::ball
+                                  : which < 0.7 ? JointType::hinge
+                                                : JointType::slide,
+                                  options));
   }
   return joints;
 }

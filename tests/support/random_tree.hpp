@@ -12,7 +12,7 @@ struct RandomTree {
   bool chain = false;          // every body hangs on the one before
   bool several_joints = true;  // up to three hinges and slides on one body
   double weld_probability = 0.1;
-  double armature = 0.05;      // upper bound; 0: none
+  double armature = 0.05;  // upper bound; 0: none
 };
 
 Description random_description(std::mt19937& random, const RandomTree& options);

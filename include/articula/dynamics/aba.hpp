@@ -7,8 +7,7 @@ namespace articula {
 
 // a = M(q)^-1 (tau - c(q, v) + J^T f_external), armature included.
 // False if a degree of freedom meets no inertia (the result is then not finite).
-[[nodiscard]] bool aba(const Model& model, Data& data, const ConstVectorRef& q,
-                       const ConstVectorRef& v, const ConstVectorRef& tau, VectorRef a,
-                       const DynamicsOptions& options = {});
+[[nodiscard]] bool aba(const Model& model, Data& data, const ConstVectorRef& q, const ConstVectorRef& v,
+                       const ConstVectorRef& tau, VectorRef a, const DynamicsOptions& options = {});
 
 }  // namespace articula

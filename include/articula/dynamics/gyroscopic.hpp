@@ -12,8 +12,8 @@
 namespace articula {
 
 struct GyroscopicTerm {
-  Vec3 torque;       // I (I + h J)^-1 (w x I w) - w x I w: what to add, in the link's axes
-  Mat3 derivative;   // of torque with respect to w
+  Vec3 torque;      // I (I + h J)^-1 (w x I w) - w x I w: what to add, in the link's axes
+  Mat3 derivative;  // of torque with respect to w
 };
 
 // w: angular velocity in the link's axes; about_com: inertia in the link's axes.

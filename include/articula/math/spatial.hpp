@@ -12,16 +12,32 @@ namespace articula {
 struct Motion {
   Vec3 angular, linear;
 
-  Motion& operator+=(const Motion& b) { angular += b.angular; linear += b.linear; return *this; }
-  Motion& operator-=(const Motion& b) { angular -= b.angular; linear -= b.linear; return *this; }
+  Motion& operator+=(const Motion& b) {
+    angular += b.angular;
+    linear += b.linear;
+    return *this;
+  }
+  Motion& operator-=(const Motion& b) {
+    angular -= b.angular;
+    linear -= b.linear;
+    return *this;
+  }
 };
 
 // Moment about the reference point, and force.
 struct Force {
   Vec3 moment, linear;
 
-  Force& operator+=(const Force& b) { moment += b.moment; linear += b.linear; return *this; }
-  Force& operator-=(const Force& b) { moment -= b.moment; linear -= b.linear; return *this; }
+  Force& operator+=(const Force& b) {
+    moment += b.moment;
+    linear += b.linear;
+    return *this;
+  }
+  Force& operator-=(const Force& b) {
+    moment -= b.moment;
+    linear -= b.linear;
+    return *this;
+  }
 };
 
 inline Motion operator+(const Motion& a, const Motion& b) {
@@ -31,12 +47,8 @@ inline Motion operator-(const Motion& a, const Motion& b) {
   return {a.angular - b.angular, a.linear - b.linear};
 }
 inline Motion operator*(const Motion& a, double s) { return {a.angular * s, a.linear * s}; }
-inline Force operator+(const Force& a, const Force& b) {
-  return {a.moment + b.moment, a.linear + b.linear};
-}
-inline Force operator-(const Force& a, const Force& b) {
-  return {a.moment - b.moment, a.linear - b.linear};
-}
+inline Force operator+(const Force& a, const Force& b) { return {a.moment + b.moment, a.linear + b.linear}; }
+inline Force operator-(const Force& a, const Force& b) { return {a.moment - b.moment, a.linear - b.linear}; }
 inline Force operator*(const Force& a, double s) { return {a.moment * s, a.linear * s}; }
 
 // Power of a force along a motion.

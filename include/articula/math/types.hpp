@@ -30,8 +30,7 @@ struct Pose {
 };
 
 inline Pose operator*(const Pose& outer, const Pose& inner) {
-  return {outer.position + outer.rotation * inner.position,
-          (outer.rotation * inner.rotation).normalized()};
+  return {outer.position + outer.rotation * inner.position, (outer.rotation * inner.rotation).normalized()};
 }
 
 inline Pose inverse(const Pose& pose) {

@@ -30,9 +30,18 @@ struct Vec3 {
 
   Vector3 eigen() const { return {lanes[0], lanes[1], lanes[2]}; }
 
-  Vec3& operator+=(Vec3 b) { lanes += b.lanes; return *this; }
-  Vec3& operator-=(Vec3 b) { lanes -= b.lanes; return *this; }
-  Vec3& operator*=(double s) { lanes *= broadcast(s); return *this; }
+  Vec3& operator+=(Vec3 b) {
+    lanes += b.lanes;
+    return *this;
+  }
+  Vec3& operator-=(Vec3 b) {
+    lanes -= b.lanes;
+    return *this;
+  }
+  Vec3& operator*=(double s) {
+    lanes *= broadcast(s);
+    return *this;
+  }
 };
 
 inline Vec3 operator+(Vec3 a, Vec3 b) { return Vec3(a.lanes + b.lanes); }
@@ -47,9 +56,7 @@ inline Vec3 splat_y(Vec3 a) { return Vec3(__builtin_shufflevector(a.lanes, a.lan
 inline Vec3 splat_z(Vec3 a) { return Vec3(__builtin_shufflevector(a.lanes, a.lanes, 2, 2, 2, 2)); }
 
 // (x, y, z) -> (y, z, x)
-inline Vec3 rotate_lanes(Vec3 a) {
-  return Vec3(__builtin_shufflevector(a.lanes, a.lanes, 1, 2, 0, 3));
-}
+inline Vec3 rotate_lanes(Vec3 a) { return Vec3(__builtin_shufflevector(a.lanes, a.lanes, 1, 2, 0, 3)); }
 
 inline Vec3 cross(Vec3 a, Vec3 b) {
   return rotate_lanes(Vec3(a.lanes * rotate_lanes(b).lanes - rotate_lanes(a).lanes * b.lanes));
@@ -85,8 +92,18 @@ struct Mat3 {
   }
   const Vec3& column(int i) const { return (&x)[i]; }
 
-  Mat3& operator+=(const Mat3& b) { x += b.x; y += b.y; z += b.z; return *this; }
-  Mat3& operator-=(const Mat3& b) { x -= b.x; y -= b.y; z -= b.z; return *this; }
+  Mat3& operator+=(const Mat3& b) {
+    x += b.x;
+    y += b.y;
+    z += b.z;
+    return *this;
+  }
+  Mat3& operator-=(const Mat3& b) {
+    x -= b.x;
+    y -= b.y;
+    z -= b.z;
+    return *this;
+  }
 };
 
 inline Mat3 operator+(const Mat3& a, const Mat3& b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
@@ -94,8 +111,7 @@ inline Mat3 operator-(const Mat3& a, const Mat3& b) { return {a.x - b.x, a.y - b
 inline Mat3 operator*(const Mat3& a, double s) { return {a.x * s, a.y * s, a.z * s}; }
 
 inline Vec3 operator*(const Mat3& a, Vec3 b) {
-  return Vec3(a.x.lanes * splat_x(b).lanes + a.y.lanes * splat_y(b).lanes +
-              a.z.lanes * splat_z(b).lanes);
+  return Vec3(a.x.lanes * splat_x(b).lanes + a.y.lanes * splat_y(b).lanes + a.z.lanes * splat_z(b).lanes);
 }
 inline Mat3 operator*(const Mat3& a, const Mat3& b) { return {a * b.x, a * b.y, a * b.z}; }
 
@@ -112,17 +128,14 @@ inline Mat3 transpose(const Mat3& a) {
 
 // A^T b without storing A^T.
 inline Vec3 transpose_times(const Mat3& a, Vec3 b) {
-  const Mat3 products =
-      transpose({elementwise(a.x, b), elementwise(a.y, b), elementwise(a.z, b)});
+  const Mat3 products = transpose({elementwise(a.x, b), elementwise(a.y, b), elementwise(a.z, b)});
   return products.x + products.y + products.z;
 }
 
 inline double trace(const Mat3& a) { return (a.x[0] + a.y[1]) + a.z[2]; }
 
 // [a]x, so that skew(a) * b = a x b.
-inline Mat3 skew(Vec3 a) {
-  return {Vec3(0, a[2], -a[1]), Vec3(-a[2], 0, a[0]), Vec3(a[1], -a[0], 0)};
-}
+inline Mat3 skew(Vec3 a) { return {Vec3(0, a[2], -a[1]), Vec3(-a[2], 0, a[0]), Vec3(a[1], -a[0], 0)}; }
 
 // a b^T
 inline Mat3 outer(Vec3 a, Vec3 b) {

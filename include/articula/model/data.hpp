@@ -27,26 +27,26 @@ struct Data {
   std::vector<Motion> kinematic_twist;  // angular and linear velocity of the body's origin, world
 
   // ---- position: forward_kinematics(q)
-  AlignedVector angle, sine, cosine;    // nhinge, padded to 4
-  std::vector<Mat3> link_R;             // nlink: axes in the world
-  std::vector<Vec3> link_r;             // nlink: origin from the tree's reference point
-  std::vector<Vec3> link_reference;     // nlink: reference point of its tree, in the world
-  std::vector<Motion> S;                // nv: motion of everything behind dof d per unit velocity
+  AlignedVector angle, sine, cosine;  // nhinge, padded to 4
+  std::vector<Mat3> link_R;           // nlink: axes in the world
+  std::vector<Vec3> link_r;           // nlink: origin from the tree's reference point
+  std::vector<Vec3> link_reference;   // nlink: reference point of its tree, in the world
+  std::vector<Motion> S;              // nv: motion of everything behind dof d per unit velocity
 
   // ---- inertia: place_inertias, after forward_kinematics
-  std::vector<Inertia> link_inertia;    // nlink
+  std::vector<Inertia> link_inertia;  // nlink
 
   // ---- velocity and acceleration: rnea
-  std::vector<Motion> link_v;           // nlink: velocity
-  std::vector<Motion> link_a;           // nlink: acceleration minus gravity
-  std::vector<Force> link_force;        // nlink: force through the link's joints, subtree summed
+  std::vector<Motion> link_v;     // nlink: velocity
+  std::vector<Motion> link_a;     // nlink: acceleration minus gravity
+  std::vector<Force> link_force;  // nlink: force through the link's joints, subtree summed
 
   // ---- mass matrix: crba, factor_mass_matrix
-  std::vector<Inertia> composite;       // nlink: inertia of the subtree, rigid
-  AlignedVector mass;                   // sparse rows (Structure::path): M
-  AlignedVector factor;                 // sparse rows: L of M = L^T D L, unit diagonal left out
-  VectorX inverse_diagonal;             // nv: 1 / D
-  std::vector<Force> dof_force;         // nv: composite inertia times S
+  std::vector<Inertia> composite;  // nlink: inertia of the subtree, rigid
+  AlignedVector mass;              // sparse rows (Structure::path): M
+  AlignedVector factor;            // sparse rows: L of M = L^T D L, unit diagonal left out
+  VectorX inverse_diagonal;        // nv: 1 / D
+  std::vector<Force> dof_force;    // nv: composite inertia times S
 
   // ---- forward dynamics: aba
   std::vector<ArticulatedInertia> articulated;  // nlink
@@ -56,9 +56,9 @@ struct Data {
   VectorX dof_inverse_D, dof_u;                 // nv
 
   // ---- how the motions of dofs change: motion_rates, after propagate_motion
-  std::vector<Motion> dof_v, dof_a;             // nv: of what the dof's block hangs on
-  std::vector<Motion> psi_dot;                  // nv: dof_v x S
-  std::vector<Motion> S_dot;                    // nv: dS/dt (differs from psi_dot in balls)
+  std::vector<Motion> dof_v, dof_a;  // nv: of what the dof's block hangs on
+  std::vector<Motion> psi_dot;       // nv: dof_v x S
+  std::vector<Motion> S_dot;         // nv: dS/dt (differs from psi_dot in balls)
 };
 
 }  // namespace articula

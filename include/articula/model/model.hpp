@@ -37,20 +37,20 @@ struct BodyIndex {
 struct LinkIndex {
   LinkKind kind = LinkKind::world;
   int parent = 0;
-  int body = 0;              // the body whose frame is the link's frame
-  bool root = false;         // its parent does not move by joints
+  int body = 0;       // the body whose frame is the link's frame
+  bool root = false;  // its parent does not move by joints
   int joint_begin = 0, joint_end = 0;
   int dof_begin = 0, dof_end = 0;
-  int subtree_end = 0;       // links of the subtree: [this, subtree_end)
-  std::vector<int> bodies;   // the body itself and all welded to it
+  int subtree_end = 0;      // links of the subtree: [this, subtree_end)
+  std::vector<int> bodies;  // the body itself and all welded to it
 };
 
 struct JointIndex {
   std::string name;
   JointType type = JointType::hinge;
   int link = 0, body = 0;
-  int q = 0, dof = 0;        // first entry in q and v
-  int angle = -1;            // hinge: position among the hinges (sines and cosines are batched)
+  int q = 0, dof = 0;  // first entry in q and v
+  int angle = -1;      // hinge: position among the hinges (sines and cosines are batched)
   // offsets in theta; -1 where the joint has no such number
   int axis = -1, anchor = -1, stiffness = -1, spring_reference = -1, damping = -1, armature = -1,
       dry_friction = -1, range = -1;
@@ -58,17 +58,17 @@ struct JointIndex {
 
 struct DofIndex {
   int joint = 0, link = 0;
-  int parent = -1;           // previous degree of freedom towards the root
-  int depth = 0;             // number of ancestors
+  int parent = -1;                     // previous degree of freedom towards the root
+  int depth = 0;                       // number of ancestors
   int block_begin = 0, block_end = 0;  // the degrees of freedom that turn together (a ball: three)
-  int subtree_end = 0;       // degrees of freedom moved by this one: [this, subtree_end)
-  int row = 0;               // start of its row in tree-sparse matrices (crba.hpp)
+  int subtree_end = 0;                 // degrees of freedom moved by this one: [this, subtree_end)
+  int row = 0;                         // start of its row in tree-sparse matrices (crba.hpp)
 };
 
 struct FrameIndex {
   std::string name;
   int body = 0;
-  int placement = 0;         // offset in theta
+  int placement = 0;  // offset in theta
 };
 
 struct GeometryIndex {
@@ -82,9 +82,9 @@ struct GeometryIndex {
 struct ActuatorIndex {
   std::string name;
   int gear = -1, gear_count = 0, gain = -1, bias = -1;  // offsets in theta
-  int target = -1;                      // joint, frame or tendon
+  int target = -1;                                      // joint, frame or tendon
   int reference_frame = -1;
-  int activation = -1;                  // entry in the state's activations
+  int activation = -1;  // entry in the state's activations
 };
 
 struct TendonIndex {
@@ -106,12 +106,12 @@ struct Structure {
   std::vector<ActuatorIndex> actuators;
   std::vector<TendonIndex> tendons;
 
-  int nq = 0, nv = 0, nu = 0, na = 0;   // positions, velocities, controls, activations
-  int nkinematic = 0;                   // poses the user moves
+  int nq = 0, nv = 0, nu = 0, na = 0;  // positions, velocities, controls, activations
+  int nkinematic = 0;                  // poses the user moves
   int nhinge = 0;
-  std::vector<int> hinge_joints;        // joint of each hinge
-  int sparse_size = 0;                  // numbers in a tree-sparse matrix, rows padded to 4
-  std::vector<int> path;                // ancestors of each dof, root first; row d at dofs[d].row
+  std::vector<int> hinge_joints;  // joint of each hinge
+  int sparse_size = 0;            // numbers in a tree-sparse matrix, rows padded to 4
+  std::vector<int> path;          // ancestors of each dof, root first; row d at dofs[d].row
 
   int gravity = 0, timestep = 0, density = 0, viscosity = 0, wind = 0;  // offsets in theta
 };
@@ -120,15 +120,15 @@ struct Structure {
 //   hinge: R_local(q) = fixed + cos(q - ref) along_cos + sin(q - ref) along_sin,
 //          p_local(q) = anchor_in_parent - R_local anchor
 struct LinkConstants {
-  Mat3 rotation;            // of the link's frame in its parent link, joints at their reference
+  Mat3 rotation;  // of the link's frame in its parent link, joints at their reference
   Vec3 position;
   Mat3 hinge_fixed, hinge_cos, hinge_sin;
   Vec3 anchor_in_parent, anchor, axis_in_parent;
-  Inertia inertia;          // of all its bodies, about the link's origin in the link's axes
+  Inertia inertia;  // of all its bodies, about the link's origin in the link's axes
 };
 
 struct JointConstants {
-  Vec3 axis, anchor;        // unit; in the link's frame
+  Vec3 axis, anchor;  // unit; in the link's frame
   double reference = 0.0;
 };
 
@@ -175,7 +175,7 @@ class Model {
   VectorX parameter(std::string_view pattern) const;
 
   const VectorX& neutral_configuration() const { return constants_.q_reference; }
-  int body(std::string_view name) const;   // index; throws Error with the nearest names
+  int body(std::string_view name) const;  // index; throws Error with the nearest names
   int joint(std::string_view name) const;
   int frame(std::string_view name) const;
 

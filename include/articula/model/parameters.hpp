@@ -15,18 +15,18 @@
 namespace articula {
 
 enum class ParameterKind {
-  inertia,       // body: mass, first moment (3), inertia about the body's origin (xx xy xz yy yz zz)
-  placement,     // body, frame: position and quaternion; joint: axis, anchor
-  geometry,      // sizes and placement of shapes
-  friction,      // sliding, spinning, rolling
+  inertia,    // body: mass, first moment (3), inertia about the body's origin (xx xy xz yy yz zz)
+  placement,  // body, frame: position and quaternion; joint: axis, anchor
+  geometry,   // sizes and placement of shapes
+  friction,   // sliding, spinning, rolling
   restitution,
-  damping,       // joints and tendons
-  stiffness,     // joints and tendons: spring constant; rest position
+  damping,    // joints and tendons
+  stiffness,  // joints and tendons: spring constant; rest position
   armature,
   dry_friction,
-  limits,        // lower and upper end of a joint's range
-  gains,         // actuators: gear, gain, bias
-  medium,        // density, viscosity, wind
+  limits,  // lower and upper end of a joint's range
+  gains,   // actuators: gear, gain, bias
+  medium,  // density, viscosity, wind
   gravity,
   dt
 };

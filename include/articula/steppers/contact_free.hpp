@@ -8,8 +8,8 @@
 namespace articula {
 
 struct ContactFreeSettings {
-  double dt = 0.002;                  // s
-  bool implicit_gyroscopic = true;    // gyroscopic.hpp; keeps fast spinning bodies from gaining energy
+  double dt = 0.002;                // s
+  bool implicit_gyroscopic = true;  // gyroscopic.hpp; keeps fast spinning bodies from gaining energy
   const ExternalWrenches* external = nullptr;
 };
 
@@ -24,7 +24,6 @@ struct ContactFreeWork {
 
 // Takes `state` one step on, in place. tau (nv): forces at the joints.
 StepStatus contact_free_step(const Model& model, Data& data, ContactFreeWork& work,
-                             const ContactFreeSettings& settings, const ConstVectorRef& tau,
-                             State& state);
+                             const ContactFreeSettings& settings, const ConstVectorRef& tau, State& state);
 
 }  // namespace articula

@@ -9,8 +9,8 @@ namespace articula {
 
 struct RungeKuttaWork {
   explicit RungeKuttaWork(const Model& model);
-  VectorX q, v, force;             // of the stage
-  VectorX d, d_rate, d_sum;        // tangent: position of the stage, its rate, weighted sum
+  VectorX q, v, force;       // of the stage
+  VectorX d, d_rate, d_sum;  // tangent: position of the stage, its rate, weighted sum
   VectorX acceleration, v_sum;
 };
 
