@@ -1,5 +1,5 @@
 file(GLOB_RECURSE library_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cpp)
-add_library(articula ${library_sources})
+add_library(articula STATIC ${library_sources})
 add_library(articula::articula ALIAS articula)
 articula_own_target(articula)
 
@@ -20,9 +20,9 @@ target_link_libraries(articula
           PNG::PNG Threads::Threads ${CMAKE_DL_LIBS})
 target_compile_definitions(articula PRIVATE TINYOBJLOADER_USE_DOUBLE)
 
-# Only for finding models/ before installation.
-set_source_files_properties(${PROJECT_SOURCE_DIR}/src/io/paths.cpp PROPERTIES
-  COMPILE_DEFINITIONS "ARTICULA_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"")
+# For finding models/: before installation, and from programs that stand outside the installation.
+set_property(SOURCE ${PROJECT_SOURCE_DIR}/src/io/paths.cpp PROPERTY COMPILE_DEFINITIONS
+  ARTICULA_SOURCE_DIR="${PROJECT_SOURCE_DIR}" ARTICULA_INSTALLED_DATA="${CMAKE_INSTALL_FULL_DATADIR}/articula")
 
 target_precompile_headers(articula PRIVATE
   <Eigen/Dense> <fmt/format.h>

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <array>
 #include <cstdlib>
 #include <string>
 #include <system_error>
@@ -41,17 +42,17 @@ fs::path own_directory() {
 
 fs::path models_directory() {
   if (auto chosen = directory_from_environment("ARTICULA_MODELS")) return *chosen;
-  const fs::path here = own_directory();
-  for (const fs::path& prefix : {here.parent_path(), here.parent_path().parent_path()}) {
-    const fs::path installed = prefix / "share" / "articula" / "models";
-    if (exists_as_directory(installed)) return installed;
+  const fs::path prefix = own_directory().parent_path();
+  const fs::path installed = fs::path("share") / "articula" / "models";
+  const std::array candidates{prefix / installed, prefix.parent_path() / installed,
+                              fs::path(ARTICULA_SOURCE_DIR) / "models",
+                              fs::path(ARTICULA_INSTALLED_DATA) / "models"};
+  for (const fs::path& candidate : candidates) {
+    if (exists_as_directory(candidate)) return candidate;
   }
-  const fs::path source = fs::path(ARTICULA_SOURCE_DIR) / "models";
-  if (exists_as_directory(source)) return source;
-  throw Error(
-      "the built-in models are missing: neither an installation around {} nor {} has them; set "
-      "ARTICULA_MODELS",
-      here.string(), source.string());
+  std::string tried;
+  for (const fs::path& candidate : candidates) tried += "\n  " + candidate.string();
+  throw Error("the built-in models are missing; set ARTICULA_MODELS to their directory. Tried:{}", tried);
 }
 
 std::optional<fs::path> shared_models_directory() {

@@ -14,7 +14,13 @@ if(SANITIZE)
   set(flags "-fsanitize=address,undefined")
 endif()
 run(${CMAKE_COMMAND} -S ${SOURCE_DIR} -B ${WORK_DIR}/build -G Ninja -D CMAKE_CXX_COMPILER=${COMPILER}
-    -D CMAKE_PREFIX_PATH=${prefix} -D CMAKE_CXX_FLAGS=${flags})
+    -D CMAKE_PREFIX_PATH=${prefix} -D CMAKE_CXX_FLAGS=${flags} -D README=${README})
 run(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
 run(${WORK_DIR}/build/consumer)
-run(${prefix}/bin/articula --version)
+run(${WORK_DIR}/build/example)
+
+# The installed tool uses the installed models, not those of the source tree.
+execute_process(COMMAND ${prefix}/bin/articula models OUTPUT_VARIABLE models RESULT_VARIABLE code)
+if(NOT code EQUAL 0 OR NOT models MATCHES "${prefix}/share/articula/models/arm\\.xml")
+  message(FATAL_ERROR "the installed tool does not find the installed models (${code}):\n${models}")
+endif()

@@ -7,7 +7,8 @@ namespace articula {
 
 /// Where the built-in models live. The first that exists of: the environment variable ARTICULA_MODELS, the
 /// data directory of the installation that this code runs from, `models/` of the source tree it was built
-/// from. Throws Error when ARTICULA_MODELS names no directory, or when there is none of the three.
+/// from, the data directory of the prefix it was configured for. Throws Error when ARTICULA_MODELS names no
+/// directory, or when there is none of the four.
 std::filesystem::path models_directory();
 
 /// Third-party robots, which are not ours to ship: the environment variable ARTICULA_SHARED_MODELS, else
