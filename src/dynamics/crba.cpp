@@ -71,42 +71,82 @@ bool factor_mass_matrix(const Model& model, Data& data, const double* extra) {
   return positive;
 }
 
-// M^-1 = L^-1 D^-1 L^-T
-void solve_mass_matrix(const Model& model, const Data& data, VectorRef x) {
-  const Structure& s = model.structure();
-  require_size("x", x.size(), s.nv);
+namespace {
+
+// M^-1 = L^-1 D^-1 L^-T on one column; `at(d)` is its entry d.
+template <class Entry>
+void solve_vector(const Structure& s, const Data& data, Entry at) {
   for (int d = s.nv - 1; d >= 0; --d) {
     const DofIndex& dof = s.dofs[d];
     const double* row = data.factor.data() + dof.row;
     const int* path = s.path.data() + dof.row;
-    const double xd = x[d];
-    for (int m = 0; m < dof.depth; ++m) x[path[m]] -= row[m] * xd;
+    const double xd = at(d);
+    for (int m = 0; m < dof.depth; ++m) at(path[m]) -= row[m] * xd;
   }
   for (int d = 0; d < s.nv; ++d) {
     const DofIndex& dof = s.dofs[d];
     const double* row = data.factor.data() + dof.row;
     const int* path = s.path.data() + dof.row;
-    double sum = x[d] * data.inverse_diagonal[d];
-    for (int m = 0; m < dof.depth; ++m) sum -= row[m] * x[path[m]];
-    x[d] = sum;
+    double sum = at(d) * data.inverse_diagonal[d];
+    for (int m = 0; m < dof.depth; ++m) sum -= row[m] * at(path[m]);
+    at(d) = sum;
   }
 }
+
+}  // namespace
+
+void solve_mass_matrix(const Model& model, const Data& data, VectorRef x) {
+  require_size("x", x.size(), model.nv());
+  double* values = x.data();
+  solve_vector(model.structure(), data, [=](int d) -> double& { return values[d]; });
+}
+
+namespace {
+
+// As many columns at once as stay in registers: row d takes in all its sources before it is stored.
+//   x_d -= sum_k L_kd x_k over the dofs k behind d (leaves to root), x_d /= D_d,
+//   x_d -= sum_m L_dm x_m over the ancestors m of d (root to leaves)
+template <int registers>
+void solve_tile(const Structure& s, const Data& data, double* x, long stride) {
+  const double* factor = data.factor.data();
+  Lanes sum[registers];
+  const auto load = [&](const double* from) { __builtin_memcpy(sum, from, sizeof sum); };
+  const auto subtract = [&](const double* from, double scale) {
+    Lanes source[registers];
+    __builtin_memcpy(source, from, sizeof source);
+    for (int r = 0; r < registers; ++r) sum[r] -= source[r] * broadcast(scale);
+  };
+  for (int d = s.nv - 1; d >= 0; --d) {
+    const DofIndex& dof = s.dofs[d];
+    load(x + d * stride);
+    for (int k = d + 1; k < dof.subtree_end; ++k) {
+      subtract(x + k * stride, factor[s.dofs[k].row + dof.depth]);
+    }
+    __builtin_memcpy(x + d * stride, sum, sizeof sum);
+  }
+  for (int d = 0; d < s.nv; ++d) {
+    const DofIndex& dof = s.dofs[d];
+    const int* path = s.path.data() + dof.row;
+    load(x + d * stride);
+    for (int r = 0; r < registers; ++r) sum[r] *= broadcast(data.inverse_diagonal[d]);
+    for (int m = 0; m < dof.depth; ++m) subtract(x + path[m] * stride, factor[dof.row + m]);
+    __builtin_memcpy(x + d * stride, sum, sizeof sum);
+  }
+}
+
+}  // namespace
 
 void solve_mass_matrix_columns(const Model& model, const Data& data, RowMatrixRef x) {
   const Structure& s = model.structure();
   require_size("rows of x", x.rows(), s.nv);
-  for (int d = s.nv - 1; d >= 0; --d) {
-    const DofIndex& dof = s.dofs[d];
-    const double* row = data.factor.data() + dof.row;
-    const int* path = s.path.data() + dof.row;
-    for (int m = 0; m < dof.depth; ++m) x.row(path[m]) -= row[m] * x.row(d);
-  }
-  for (int d = 0; d < s.nv; ++d) {
-    const DofIndex& dof = s.dofs[d];
-    const double* row = data.factor.data() + dof.row;
-    const int* path = s.path.data() + dof.row;
-    x.row(d) *= data.inverse_diagonal[d];
-    for (int m = 0; m < dof.depth; ++m) x.row(d) -= row[m] * x.row(path[m]);
+  const long columns = x.cols(), stride = x.outerStride();
+  long c = 0;
+  for (; c + 24 <= columns; c += 24) solve_tile<6>(s, data, x.data() + c, stride);
+  for (; c + 8 <= columns; c += 8) solve_tile<2>(s, data, x.data() + c, stride);
+  for (; c + 4 <= columns; c += 4) solve_tile<1>(s, data, x.data() + c, stride);
+  for (; c < columns; ++c) {
+    double* column = x.data() + c;
+    solve_vector(s, data, [=](int d) -> double& { return column[d * stride]; });
   }
 }
 

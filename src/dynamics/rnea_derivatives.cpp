@@ -1,0 +1,203 @@
+#include "articula/dynamics/rnea_derivatives.hpp"
+
+#include "articula/dynamics/gyroscopic.hpp"
+#include "articula/model/sizes.hpp"
+
+namespace articula {
+
+namespace {
+
+// Rows of RneaDerivativeWork::columns. For dof i, with the composite inertia I, coupling B and force
+// f of its subtree:
+constexpr int row_F = 0;    // 6: I S_i
+constexpr int row_T = 6;    // 3: (2 B)^T S_i
+constexpr int row_U = 9;    // 6: S_i x* f + I psi_ddot_i + 2 B psi_dot_i
+constexpr int row_W = 15;   // 6: I (psi_dot_i + S_dot_i) + 2 B S_i
+constexpr int row_X = 21;   // 3: external wrenches, as T
+constexpr int row_count = 24;
+
+void store_force(double* column, int stride, const Force& f) {
+  for (int k = 0; k < 3; ++k) column[k * stride] = f.moment[k];
+  for (int k = 0; k < 3; ++k) column[(k + 3) * stride] = f.linear[k];
+}
+void store_vector(double* column, int stride, Vec3 a) {
+  for (int k = 0; k < 3; ++k) column[k * stride] = a[k];
+}
+
+// E = sum m u r^T with u = v + w x r:  v h^T + [w]x (tr I / 2 - I),   P = m v + w x h
+VelocityCoupling coupling_of(const Inertia& inertia, const Motion& v) {
+  Mat3 second_moment = inertia.rotational * -1.0;
+  second_moment += Mat3::diagonal(0.5 * trace(inertia.rotational));
+  const Mat3 E = outer(v.linear, inertia.moment) + cross(v.angular, second_moment);
+  const Vec3 P = v.linear * inertia.mass + cross(v.angular, inertia.moment);
+  return {Mat3::diagonal(2.0 * trace(E)) - E * 2.0, P * 2.0};
+}
+
+// A wrench (n, F) at the moving point r, constant in world axes, turns away from one that moves with
+// the body. For a turn w' of the body the difference is
+//   ( r x (w' x F) - n x w',  -F x w' )  =  ( ((r . F) 1 - F r^T - [n]x) w',  -F x w' )
+VelocityCoupling external_coupling(const Model& model, const Data& data,
+                                   const ExternalWrenches& external, int link) {
+  VelocityCoupling sum{};
+  for (int b : model.structure().links[link].bodies) {
+    const double* wrench = external.data() + 6 * b;
+    const Vec3 F = load3(wrench), n = load3(wrench + 3);
+    const Vec3 r = data.link_r[link] + data.link_R[link] * model.constants().body_com[b];
+    sum += {Mat3::diagonal(dot(r, F)) - outer(F, r) - skew(n), F};
+  }
+  return sum;
+}
+
+void gather_couplings(const Model& model, const Data& data, RneaDerivativeWork& work,
+                      const DynamicsOptions& options) {
+  const Structure& s = model.structure();
+  const int nlink = model.nlink();
+  for (int k = 1; k < nlink; ++k) {
+    VelocityCoupling coupling = coupling_of(data.link_inertia[k], data.link_v[k]);
+    if (options.gyroscopic_step > 0.0 && turns_freely(s, s.links[k])) {
+      const Mat3& R = data.link_R[k];
+      const GyroscopicTerm term =
+          implicit_gyroscopic(inertia_about_com(model.constants().links[k].inertia),
+                              transpose_times(R, data.link_v[k].angular), options.gyroscopic_step);
+      coupling.N += R * term.derivative * transpose(R);
+    }
+    work.own_coupling[k] = work.coupling[k] = coupling;
+    if (options.external != nullptr) {
+      work.own_external[k] = work.external[k] =
+          external_coupling(model, data, *options.external, k);
+    }
+  }
+  for (int k = nlink - 1; k > 0; --k) {
+    if (s.links[k].root) continue;
+    work.coupling[s.links[k].parent] += work.coupling[k];
+    if (options.external != nullptr) work.external[s.links[k].parent] += work.external[k];
+  }
+}
+
+// out[i] = sum_k rows[k][i] * c[k] over i in [begin, end)
+struct Combination {
+  const double* rows;
+  int stride;
+
+  template <int count>
+  void add(Lanes& sum, int i, const double* c, int first_row) const {
+    for (int k = 0; k < count; ++k) {
+      Lanes x;
+      __builtin_memcpy(&x, rows + (first_row + k) * stride + i, sizeof x);
+      sum += x * broadcast(c[k]);
+    }
+  }
+};
+
+// Up to four numbers to places `stride` apart.
+void store_run(double* to, int stride, Lanes values, int count) {
+  if (count >= 4 && stride == 1) {
+    __builtin_memcpy(to, &values, sizeof values);
+    return;
+  }
+  for (int i = 0; i < count && i < 4; ++i) to[i * stride] = values[i];
+}
+
+// A motion or covector as plain numbers, for broadcasting.
+struct SixNumbers {
+  double c[6];
+  explicit SixNumbers(const Motion& m)
+      : c{m.angular[0], m.angular[1], m.angular[2], m.linear[0], m.linear[1], m.linear[2]} {}
+};
+
+}  // namespace
+
+RneaDerivativeWork::RneaDerivativeWork(const Model& model)
+    : own_coupling(model.nlink()),
+      coupling(model.nlink()),
+      own_external(model.nlink()),
+      external(model.nlink()),
+      psi_ddot(model.nv()),
+      stride((model.nv() + 3) / 4 * 4 + 4),
+      columns(static_cast<size_t>(row_count * stride), 0.0),
+      path_motion(model.nlink()),
+      path_turn(model.nlink()),
+      subtree_force(model.nlink()) {}
+
+void prepare_rnea_derivatives(const Model& model, Data& data, RneaDerivativeWork& work,
+                              const double* v, const double* a, const DynamicsOptions& options) {
+  const Structure& s = model.structure();
+  motion_rates(model, data, v, a);
+  gather_couplings(model, data, work, options);
+  for (int d = 0; d < s.nv; ++d) {
+    const int k = s.dofs[d].link;
+    const Motion& S = data.S[d];
+    const VelocityCoupling& B = work.coupling[k];
+    work.psi_ddot[d] = cross(data.dof_a[d], S) + cross(data.dof_v[d], data.psi_dot[d]);
+    Force U = cross(S, data.link_force[k]) + data.composite[k] * work.psi_ddot[d] +
+              B * data.psi_dot[d].angular;
+    const Force W = data.composite[k] * (data.psi_dot[d] + data.S_dot[d]) + B * S.angular;
+    double* column = work.columns.data() + d;
+    if (options.external != nullptr) {
+      U += work.external[k] * S.angular;
+      store_vector(column + row_X * work.stride, work.stride, transpose_times(work.external[k], S));
+    }
+    store_force(column + row_F * work.stride, work.stride, data.dof_force[d]);
+    store_vector(column + row_T * work.stride, work.stride, transpose_times(B, S));
+    store_force(column + row_U * work.stride, work.stride, U);
+    store_force(column + row_W * work.stride, work.stride, W);
+  }
+}
+
+// For j and everything i it moves (the dofs of its own block included):
+//   dtau_i/dq_j = F_i . psi_ddot_j + T_i . psi_dot_j,       dtau_i/dv_j = F_i . (psi_dot + S_dot)_j + T_i . S_j
+// and for i behind j's block:
+//   dtau_j/dq_i = S_j . U_i,                                dtau_j/dv_i = S_j . W_i
+void assemble_rnea_derivatives(const Model& model, const Data& data, const RneaDerivativeWork& work,
+                               bool has_external, double sign, StridedMatrices out) {
+  const Structure& s = model.structure();
+  const Combination rows{work.columns.data(), work.stride};
+  const int down = out.row_stride, across = out.column_stride;
+  for (int j = 0; j < s.nv; ++j) {
+    const DofIndex& dof = s.dofs[j];
+    const SixNumbers psi_dot(data.psi_dot[j] * sign), psi_ddot(work.psi_ddot[j] * sign);
+    const SixNumbers rate((data.psi_dot[j] + data.S_dot[j]) * sign), S(data.S[j] * sign);
+    for (int i = dof.block_begin; i < dof.subtree_end; i += 4) {
+      Lanes by_q{}, by_v{};
+      rows.add<6>(by_q, i, psi_ddot.c, row_F);
+      rows.add<3>(by_q, i, psi_dot.c, row_T);
+      rows.add<6>(by_v, i, rate.c, row_F);
+      rows.add<3>(by_v, i, S.c, row_T);
+      if (has_external) rows.add<3>(by_q, i, S.c, row_X);
+      store_run(out.dq + i * down + j * across, down, by_q, dof.subtree_end - i);
+      store_run(out.dv + i * down + j * across, down, by_v, dof.subtree_end - i);
+    }
+    for (int i = dof.block_end; i < dof.subtree_end; i += 4) {
+      Lanes by_q{}, by_v{};
+      rows.add<6>(by_q, i, S.c, row_U);
+      rows.add<6>(by_v, i, S.c, row_W);
+      store_run(out.dq + j * down + i * across, across, by_q, dof.subtree_end - i);
+      store_run(out.dv + j * down + i * across, across, by_v, dof.subtree_end - i);
+    }
+  }
+}
+
+void rnea_derivatives(const Model& model, Data& data, RneaDerivativeWork& work,
+                      const ConstVectorRef& q, const ConstVectorRef& v, const ConstVectorRef& a,
+                      MatrixRef dtau_dq, MatrixRef dtau_dv, const DynamicsOptions& options) {
+  const int nv = model.nv();
+  require_size("v", v.size(), nv);
+  require_size("a", a.size(), nv);
+  require_size("rows of dtau_dq", dtau_dq.rows(), nv);
+  require_size("columns of dtau_dq", dtau_dq.cols(), nv);
+  require_size("rows of dtau_dv", dtau_dv.rows(), nv);
+  require_size("columns of dtau_dv", dtau_dv.cols(), nv);
+  require_size("stride of dtau_dv", dtau_dv.outerStride(), dtau_dq.outerStride());
+  forward_kinematics(model, data, q);
+  place_inertias(model, data);
+  propagate_motion(model, data, v.data(), a.data());
+  gather_forces(model, data, options);
+  composite_mass_matrix(model, data);
+  prepare_rnea_derivatives(model, data, work, v.data(), a.data(), options);
+  dtau_dq.setZero();
+  dtau_dv.setZero();
+  assemble_rnea_derivatives(model, data, work, options.external != nullptr, 1.0,
+                            {dtau_dq.data(), dtau_dv.data(), 1, static_cast<int>(dtau_dq.outerStride())});
+}
+
+}  // namespace articula
