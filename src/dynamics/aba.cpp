@@ -7,22 +7,36 @@ namespace articula {
 
 namespace {
 
-// moment = A w + B v,   force = B^T w + C v
+// moment = A w + K^T v,   force = K w + C v
 Force operator*(const ArticulatedInertia& inertia, const Motion& m) {
-  return {inertia.rotational * m.angular + inertia.coupling * m.linear,
-          transpose_times(inertia.coupling, m.angular) + inertia.linear * m.linear};
+  return {inertia.rotational * m.angular + transpose_times(inertia.coupling, m.linear),
+          inertia.coupling * m.angular + inertia.linear * m.linear};
 }
 
 // I <- I - scale U U^T
 void subtract_rank_one(ArticulatedInertia& inertia, const Force& U, double scale) {
   const Force scaled = U * scale;
   inertia.rotational -= outer(U.moment, scaled.moment);
-  inertia.coupling -= outer(U.moment, scaled.linear);
+  inertia.coupling -= outer(U.linear, scaled.moment);
   inertia.linear -= outer(U.linear, scaled.linear);
 }
 
 ArticulatedInertia articulated(const Inertia& rigid) {
-  return {rigid.rotational, skew(rigid.moment), Mat3::diagonal(rigid.mass)};
+  return {rigid.rotational, skew(-rigid.moment), Mat3::diagonal(rigid.mass)};
+}
+
+// Adds to `parent` an inertia about a point that lies at r from the parent's:
+//   K' = K + (r x C)^T,   A' = A + r x K + (r x K')^T,   C' = C
+void add_shifted(ArticulatedInertia& parent, const ArticulatedInertia& child, Vec3 r) {
+  const Mat3 K = child.coupling + transpose(cross(r, child.linear));
+  parent.rotational += child.rotational + cross(r, child.coupling) + transpose(cross(r, K));
+  parent.coupling += K;
+  parent.linear += child.linear;
+}
+
+// From a link's origin to its parent's.
+Vec3 reach(const Data& data, const LinkIndex& link, int k) {
+  return data.link_r[k] - data.link_r[link.parent];
 }
 
 // Velocities, velocity-product accelerations, and each link's own inertia and bias force.
@@ -35,19 +49,19 @@ void outward_pass(const Model& model, Data& data, const double* v, const Dynamic
       data.link_v[k] = data.kinematic_twist[s.bodies[link.body].kinematic];
       continue;
     }
-    Motion velocity = link.root ? parent_velocity(data, link, k) : data.link_v[link.parent];
+    Motion velocity =
+        link.root ? parent_velocity(data, link, k) : shifted(data.aba_v[link.parent], -reach(data, link, k));
     Motion bias{};
     for (int d = link.dof_begin; d < link.dof_end;) {
       const int end = s.dofs[d].block_end;
       Motion joint{};
-      for (; d < end; ++d) joint += data.S[d] * v[d];
+      for (; d < end; ++d) joint += data.S_local[d] * v[d];
       bias += cross(velocity, joint);
       velocity += joint;
     }
-    data.link_v[k] = velocity;
-    data.link_bias[k] = bias;
-    const Inertia inertia = placed(model.constants().links[k].inertia, data.link_R[k], data.link_r[k]);
-    data.link_inertia[k] = inertia;
+    data.aba_v[k] = velocity;
+    data.aba_bias[k] = bias;
+    const Inertia inertia = rotated(model.constants().links[k].inertia, data.link_R[k]);
     data.articulated[k] = articulated(inertia);
     Force force = cross(velocity, inertia * velocity);
     if (options.gyroscopic_step > 0.0 && turns_freely(s, link)) {
@@ -56,7 +70,9 @@ void outward_pass(const Model& model, Data& data, const double* v, const Dynamic
                                               transpose_times(R, velocity.angular), options.gyroscopic_step)
                               .torque;
     }
-    if (options.external != nullptr) force -= external_wrench(model, data, *options.external, k);
+    if (options.external != nullptr) {
+      force -= shifted(external_wrench(model, data, *options.external, k), -data.link_r[k]);
+    }
     data.articulated_bias[k] = force;
   }
 }
@@ -71,7 +87,7 @@ bool inward_pass(const Model& model, Data& data, const double* tau) {
     ArticulatedInertia inertia = data.articulated[k];
     Force force = data.articulated_bias[k];
     for (int d = link.dof_end - 1; d >= link.dof_begin; --d) {
-      const Motion& S = data.S[d];
+      const Motion& S = data.S_local[d];
       const Force U = inertia * S;
       const double D = dot(S, U) + model.constants().armature[d];
       positive = positive && D > 0.0;
@@ -84,11 +100,9 @@ bool inward_pass(const Model& model, Data& data, const double* tau) {
       data.dof_u[d] = u;
     }
     if (link.root) continue;
-    ArticulatedInertia& parent = data.articulated[link.parent];
-    parent.rotational += inertia.rotational;
-    parent.coupling += inertia.coupling;
-    parent.linear += inertia.linear;
-    data.articulated_bias[link.parent] += force + inertia * data.link_bias[k];
+    const Vec3 r = reach(data, link, k);
+    add_shifted(data.articulated[link.parent], inertia, r);
+    data.articulated_bias[link.parent] += shifted(force + inertia * data.aba_bias[k], r);
   }
   return positive;
 }
@@ -100,13 +114,14 @@ void acceleration_pass(const Model& model, Data& data, double* a) {
   for (int k = 1; k < nlink; ++k) {
     const LinkIndex& link = s.links[k];
     if (link.kind == LinkKind::kinematic) continue;
-    Motion acceleration = link.root ? parent_acceleration(model, data, link) : data.link_a[link.parent];
-    acceleration += data.link_bias[k];
+    Motion acceleration = link.root ? parent_acceleration(model, data, link)
+                                    : shifted(data.aba_a[link.parent], -reach(data, link, k));
+    acceleration += data.aba_bias[k];
     for (int d = link.dof_begin; d < link.dof_end; ++d) {
       a[d] = (data.dof_u[d] - dot(acceleration, data.dof_U[d])) * data.dof_inverse_D[d];
-      acceleration += data.S[d] * a[d];
+      acceleration += data.S_local[d] * a[d];
     }
-    data.link_a[k] = acceleration;
+    data.aba_a[k] = acceleration;
   }
 }
 

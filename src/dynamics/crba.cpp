@@ -19,28 +19,36 @@ void subtract_scaled(double* y, const double* x, double scale, int count) {
 
 }  // namespace
 
+// Composite inertias travel to the parents' origins; so does the force F = I_composite S_d on its way
+// to the root, and M_de = S_e . F for each ancestor e it passes.
 void composite_mass_matrix(const Model& model, Data& data) {
   const Structure& s = model.structure();
   const int nlink = model.nlink();
-  for (int k = 1; k < nlink; ++k) data.composite[k] = data.link_inertia[k];
+  for (int k = 1; k < nlink; ++k) data.composite[k] = data.local_inertia[k];
   for (int k = nlink - 1; k > 0; --k) {
-    if (!s.links[k].root) data.composite[s.links[k].parent] += data.composite[k];
+    const LinkIndex& link = s.links[k];
+    if (link.root) continue;
+    data.composite[link.parent] += shifted(data.composite[k], data.link_r[k] - data.link_r[link.parent]);
   }
-  // M_de = S_e . (I_composite S_d) for e an ancestor of d
   for (int d = 0; d < s.nv; ++d) {
     const DofIndex& dof = s.dofs[d];
-    const Force F = data.composite[dof.link] * data.S[d];
+    Force F = data.composite[dof.link] * data.S_local[d];
     data.dof_force[d] = F;
     double* row = data.mass.data() + dof.row;
-    const int* path = s.path.data() + dof.row;
-    for (int m = 0; m <= dof.depth; ++m) row[m] = dot(data.S[path[m]], F);
+    int e = d, k = dof.link;
+    for (int m = dof.depth;; k = s.links[k].parent) {
+      for (; e >= s.links[k].dof_begin; --e, --m) row[m] = dot(data.S_local[e], F);
+      if (s.links[k].root) break;
+      F = shifted(F, data.link_r[k] - data.link_r[s.links[k].parent]);
+      e = s.links[s.links[k].parent].dof_end - 1;
+    }
     row[dof.depth] += model.constants().armature[d];
   }
 }
 
 void crba(const Model& model, Data& data, const ConstVectorRef& q) {
   forward_kinematics(model, data, q);
-  place_inertias(model, data);
+  rotate_inertias(model, data);
   composite_mass_matrix(model, data);
 }
 

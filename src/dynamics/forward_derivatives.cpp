@@ -14,8 +14,8 @@ ForwardDerivativeWork::ForwardDerivativeWork(const Model& model)
 // The bias at zero acceleration gives a through the factor; with a the forces are gathered again,
 // because the derivatives need those of the motion that really happens.
 bool prepare_forward_products(const Model& model, Data& data, ForwardDerivativeWork& work,
-                              const ConstVectorRef& q, const ConstVectorRef& v,
-                              const ConstVectorRef& tau, const DynamicsOptions& options) {
+                              const ConstVectorRef& q, const ConstVectorRef& v, const ConstVectorRef& tau,
+                              const DynamicsOptions& options) {
   require_size("v", v.size(), model.nv());
   require_size("tau", tau.size(), model.nv());
   bias_forces(model, data, q, v, work.acceleration, options);
@@ -30,8 +30,8 @@ bool prepare_forward_products(const Model& model, Data& data, ForwardDerivativeW
 }
 
 bool forward_dynamics_derivatives(const Model& model, Data& data, ForwardDerivativeWork& work,
-                                  const ConstVectorRef& q, const ConstVectorRef& v,
-                                  const ConstVectorRef& tau, const DynamicsOptions& options) {
+                                  const ConstVectorRef& q, const ConstVectorRef& v, const ConstVectorRef& tau,
+                                  const DynamicsOptions& options) {
   const bool positive = prepare_forward_products(model, data, work, q, v, tau, options);
   work.blocks.setZero();
   const int stride = static_cast<int>(work.blocks.cols());
@@ -44,8 +44,7 @@ bool forward_dynamics_derivatives(const Model& model, Data& data, ForwardDerivat
 
 void forward_dynamics_directional(const Model& model, Data& data, ForwardDerivativeWork& work,
                                   const ConstVectorRef& dq, const ConstVectorRef& dv,
-                                  const ConstVectorRef& dtau, VectorRef da,
-                                  const DynamicsOptions& options) {
+                                  const ConstVectorRef& dtau, VectorRef da, const DynamicsOptions& options) {
   da.setZero();
   rnea_directional(model, data, work.rnea, options.external != nullptr, dq, dv, da, da);
   da = dtau - da;

@@ -9,11 +9,11 @@ namespace {
 
 // Rows of RneaDerivativeWork::columns. For dof i, with the composite inertia I, coupling B and force
 // f of its subtree:
-constexpr int row_F = 0;    // 6: I S_i
-constexpr int row_T = 6;    // 3: (2 B)^T S_i
-constexpr int row_U = 9;    // 6: S_i x* f + I psi_ddot_i + 2 B psi_dot_i
-constexpr int row_W = 15;   // 6: I (psi_dot_i + S_dot_i) + 2 B S_i
-constexpr int row_X = 21;   // 3: external wrenches, as T
+constexpr int row_F = 0;   // 6: I S_i
+constexpr int row_T = 6;   // 3: (2 B)^T S_i
+constexpr int row_U = 9;   // 6: S_i x* f + I psi_ddot_i + 2 B psi_dot_i
+constexpr int row_W = 15;  // 6: I (psi_dot_i + S_dot_i) + 2 B S_i
+constexpr int row_X = 21;  // 3: external wrenches, as T
 constexpr int row_count = 24;
 
 void store_force(double* column, int stride, const Force& f) {
@@ -36,8 +36,8 @@ VelocityCoupling coupling_of(const Inertia& inertia, const Motion& v) {
 // A wrench (n, F) at the moving point r, constant in world axes, turns away from one that moves with
 // the body. For a turn w' of the body the difference is
 //   ( r x (w' x F) - n x w',  -F x w' )  =  ( ((r . F) 1 - F r^T - [n]x) w',  -F x w' )
-VelocityCoupling external_coupling(const Model& model, const Data& data,
-                                   const ExternalWrenches& external, int link) {
+VelocityCoupling external_coupling(const Model& model, const Data& data, const ExternalWrenches& external,
+                                   int link) {
   VelocityCoupling sum{};
   for (int b : model.structure().links[link].bodies) {
     const double* wrench = external.data() + 6 * b;
@@ -53,6 +53,7 @@ void gather_couplings(const Model& model, const Data& data, RneaDerivativeWork& 
   const Structure& s = model.structure();
   const int nlink = model.nlink();
   for (int k = 1; k < nlink; ++k) {
+    work.composite[k] = data.link_inertia[k];
     VelocityCoupling coupling = coupling_of(data.link_inertia[k], data.link_v[k]);
     if (options.gyroscopic_step > 0.0 && turns_freely(s, s.links[k])) {
       const Mat3& R = data.link_R[k];
@@ -63,12 +64,12 @@ void gather_couplings(const Model& model, const Data& data, RneaDerivativeWork& 
     }
     work.own_coupling[k] = work.coupling[k] = coupling;
     if (options.external != nullptr) {
-      work.own_external[k] = work.external[k] =
-          external_coupling(model, data, *options.external, k);
+      work.own_external[k] = work.external[k] = external_coupling(model, data, *options.external, k);
     }
   }
   for (int k = nlink - 1; k > 0; --k) {
     if (s.links[k].root) continue;
+    work.composite[s.links[k].parent] += work.composite[k];
     work.coupling[s.links[k].parent] += work.coupling[k];
     if (options.external != nullptr) work.external[s.links[k].parent] += work.external[k];
   }
@@ -108,7 +109,8 @@ struct SixNumbers {
 }  // namespace
 
 RneaDerivativeWork::RneaDerivativeWork(const Model& model)
-    : own_coupling(model.nlink()),
+    : composite(model.nlink()),
+      own_coupling(model.nlink()),
       coupling(model.nlink()),
       own_external(model.nlink()),
       external(model.nlink()),
@@ -119,8 +121,8 @@ RneaDerivativeWork::RneaDerivativeWork(const Model& model)
       path_turn(model.nlink()),
       subtree_force(model.nlink()) {}
 
-void prepare_rnea_derivatives(const Model& model, Data& data, RneaDerivativeWork& work,
-                              const double* v, const double* a, const DynamicsOptions& options) {
+void prepare_rnea_derivatives(const Model& model, Data& data, RneaDerivativeWork& work, const double* v,
+                              const double* a, const DynamicsOptions& options) {
   const Structure& s = model.structure();
   motion_rates(model, data, v, a);
   gather_couplings(model, data, work, options);
@@ -129,15 +131,15 @@ void prepare_rnea_derivatives(const Model& model, Data& data, RneaDerivativeWork
     const Motion& S = data.S[d];
     const VelocityCoupling& B = work.coupling[k];
     work.psi_ddot[d] = cross(data.dof_a[d], S) + cross(data.dof_v[d], data.psi_dot[d]);
-    Force U = cross(S, data.link_force[k]) + data.composite[k] * work.psi_ddot[d] +
-              B * data.psi_dot[d].angular;
-    const Force W = data.composite[k] * (data.psi_dot[d] + data.S_dot[d]) + B * S.angular;
+    Force U =
+        cross(S, data.link_force[k]) + work.composite[k] * work.psi_ddot[d] + B * data.psi_dot[d].angular;
+    const Force W = work.composite[k] * (data.psi_dot[d] + data.S_dot[d]) + B * S.angular;
     double* column = work.columns.data() + d;
     if (options.external != nullptr) {
       U += work.external[k] * S.angular;
       store_vector(column + row_X * work.stride, work.stride, transpose_times(work.external[k], S));
     }
-    store_force(column + row_F * work.stride, work.stride, data.dof_force[d]);
+    store_force(column + row_F * work.stride, work.stride, shifted(data.dof_force[d], data.link_r[k]));
     store_vector(column + row_T * work.stride, work.stride, transpose_times(B, S));
     store_force(column + row_U * work.stride, work.stride, U);
     store_force(column + row_W * work.stride, work.stride, W);
@@ -145,7 +147,8 @@ void prepare_rnea_derivatives(const Model& model, Data& data, RneaDerivativeWork
 }
 
 // For j and everything i it moves (the dofs of its own block included):
-//   dtau_i/dq_j = F_i . psi_ddot_j + T_i . psi_dot_j,       dtau_i/dv_j = F_i . (psi_dot + S_dot)_j + T_i . S_j
+//   dtau_i/dq_j = F_i . psi_ddot_j + T_i . psi_dot_j,       dtau_i/dv_j = F_i . (psi_dot + S_dot)_j + T_i .
+//   S_j
 // and for i behind j's block:
 //   dtau_j/dq_i = S_j . U_i,                                dtau_j/dv_i = S_j . W_i
 void assemble_rnea_derivatives(const Model& model, const Data& data, const RneaDerivativeWork& work,
@@ -177,9 +180,9 @@ void assemble_rnea_derivatives(const Model& model, const Data& data, const RneaD
   }
 }
 
-void rnea_derivatives(const Model& model, Data& data, RneaDerivativeWork& work,
-                      const ConstVectorRef& q, const ConstVectorRef& v, const ConstVectorRef& a,
-                      MatrixRef dtau_dq, MatrixRef dtau_dv, const DynamicsOptions& options) {
+void rnea_derivatives(const Model& model, Data& data, RneaDerivativeWork& work, const ConstVectorRef& q,
+                      const ConstVectorRef& v, const ConstVectorRef& a, MatrixRef dtau_dq, MatrixRef dtau_dv,
+                      const DynamicsOptions& options) {
   const int nv = model.nv();
   require_size("v", v.size(), nv);
   require_size("a", a.size(), nv);

@@ -10,9 +10,9 @@ namespace articula {
 //   A = sum (psi_ddot dq + (psi_dot + S_dot) dv + S da),   w = sum (psi_dot dq + S dv),   z = sum S dq,
 // the force of link k changes by  I A + 2 B w + (external) z  plus what turns with the body; then
 //   dtau_i = S_i . [ sum over the subtree of that  +  sum over dofs j behind i of dq_j S_j x* f_j ]
-void rnea_directional(const Model& model, const Data& data, RneaDerivativeWork& work,
-                      bool has_external, const ConstVectorRef& dq, const ConstVectorRef& dv,
-                      const ConstVectorRef& da, VectorRef dtau) {
+void rnea_directional(const Model& model, const Data& data, RneaDerivativeWork& work, bool has_external,
+                      const ConstVectorRef& dq, const ConstVectorRef& dv, const ConstVectorRef& da,
+                      VectorRef dtau) {
   const Structure& s = model.structure();
   require_size("dq", dq.size(), s.nv);
   require_size("dv", dv.size(), s.nv);
@@ -55,8 +55,8 @@ void rnea_directional(const Model& model, const Data& data, RneaDerivativeWork& 
 //   G = sum I Y,   H = sum (2 B)^T Y,   X = sum (external)^T Y:
 //   (dtau/dq^T y)_j = psi_ddot_j . G + psi_dot_j . H + S_j . X + Y_before . (S_j x* f)
 //   (dtau/dv^T y)_j = (psi_dot + S_dot)_j . G + S_j . H
-void rnea_adjoint(const Model& model, const Data& data, RneaDerivativeWork& work,
-                  bool has_external, const ConstVectorRef& y, VectorRef q_bar, VectorRef v_bar) {
+void rnea_adjoint(const Model& model, const Data& data, RneaDerivativeWork& work, bool has_external,
+                  const ConstVectorRef& y, VectorRef q_bar, VectorRef v_bar) {
   const Structure& s = model.structure();
   require_size("y", y.size(), s.nv);
   require_size("q_bar", q_bar.size(), s.nv);
@@ -82,9 +82,8 @@ void rnea_adjoint(const Model& model, const Data& data, RneaDerivativeWork& work
   for (int k = nlink - 1; k > 0; --k) {
     const LinkIndex& link = s.links[k];
     for (int d = link.dof_begin; d < link.dof_end; ++d) {
-      q_bar[d] += dot(work.psi_ddot[d], G[k]) +
-                  sum(elementwise(data.psi_dot[d].angular, HX[k].angular) +
-                      elementwise(data.S[d].angular, HX[k].linear));
+      q_bar[d] += dot(work.psi_ddot[d], G[k]) + sum(elementwise(data.psi_dot[d].angular, HX[k].angular) +
+                                                    elementwise(data.S[d].angular, HX[k].linear));
       v_bar[d] = dot(data.psi_dot[d] + data.S_dot[d], G[k]) + dot(data.S[d].angular, HX[k].angular);
     }
     if (link.root) continue;

@@ -73,10 +73,9 @@ void place_root(const Model& model, Data& data, const double* q, const LinkIndex
     ball_motions(S + 3, at.R, Vec3());
   } else {
     at = apply_joints(model, data, q, link, at);
-    for (int d = 0; d < link.dof_end - link.dof_begin; ++d) {
-      S[d].linear += cross(S[d].angular, at.p);  // (a - p) x w = a x w + w x p
-    }
+    for (int d = 0; d < link.dof_end - link.dof_begin; ++d) S[d] = shifted(S[d], -at.p);
   }
+  for (int d = link.dof_begin; d < link.dof_end; ++d) data.S_local[d] = data.S[d];
   data.link_R[k] = at.R;
   data.link_reference[k] = at.p;
   data.link_r[k] = Vec3();
@@ -125,25 +124,33 @@ void forward_kinematics(const Model& model, Data& data, const ConstVectorRef& q)
                        c.hinge_fixed.z + c.hinge_cos.z * cosine + c.hinge_sin.z * sine};
       data.link_R[k] = R * local;
       data.link_r[k] = r + R * (c.anchor_in_parent - local * c.anchor);
-      data.S[link.dof_begin] = hinge_motion(R * c.axis_in_parent, r + R * c.anchor_in_parent);
+      const Vec3 axis = R * c.axis_in_parent;
+      data.S[link.dof_begin] = hinge_motion(axis, r + R * c.anchor_in_parent);
+      data.S_local[link.dof_begin] = hinge_motion(axis, data.link_R[k] * c.anchor);
     } else if (link.kind == LinkKind::slide) {
       const size_t j = link.joint_begin;
       const Vec3 axis = R * c.axis_in_parent;
       data.link_R[k] = R * c.rotation;
       data.link_r[k] = r + R * c.position + axis * (q[s.joints[j].q] - constants.joints[j].reference);
-      data.S[link.dof_begin] = slide_motion(axis);
+      data.S[link.dof_begin] = data.S_local[link.dof_begin] = slide_motion(axis);
     } else {
       const LinkPose pose = apply_joints(model, data, q.data(), link, {R * c.rotation, r + R * c.position});
       data.link_R[k] = pose.R;
       data.link_r[k] = pose.p;
+      for (int d = link.dof_begin; d < link.dof_end; ++d) data.S_local[d] = shifted(data.S[d], -pose.p);
     }
   }
 }
 
-void place_inertias(const Model& model, Data& data) {
+void rotate_inertias(const Model& model, Data& data) {
   const std::vector<LinkConstants>& links = model.constants().links;
-  for (size_t k = 1; k < links.size(); ++k) {
-    data.link_inertia[k] = placed(links[k].inertia, data.link_R[k], data.link_r[k]);
+  for (int k = 1; k < model.nlink(); ++k) data.local_inertia[k] = rotated(links[k].inertia, data.link_R[k]);
+}
+
+void place_inertias(const Model& model, Data& data) {
+  rotate_inertias(model, data);
+  for (int k = 1; k < model.nlink(); ++k) {
+    data.link_inertia[k] = shifted(data.local_inertia[k], data.link_r[k]);
   }
 }
 

@@ -20,14 +20,16 @@ Data::Data(const Model& model) {
   angle.resize(hinges), sine.resize(hinges), cosine.resize(hinges);
   link_R.resize(nlink, Mat3::identity());
   link_r.resize(nlink), link_reference.resize(nlink);
-  S.resize(nv);
+  S.resize(nv), S_local.resize(nv);
+  local_inertia.resize(nlink);
   link_inertia.resize(nlink);
   link_v.resize(nlink), link_a.resize(nlink), link_force.resize(nlink);
   composite.resize(nlink);
   mass.resize(sparse), factor.resize(sparse);
   inverse_diagonal = VectorX::Zero(s.nv);
   dof_force.resize(nv);
-  articulated.resize(nlink), articulated_bias.resize(nlink), link_bias.resize(nlink);
+  aba_v.resize(nlink), aba_a.resize(nlink), aba_bias.resize(nlink);
+  articulated.resize(nlink), articulated_bias.resize(nlink);
   dof_U.resize(nv);
   dof_inverse_D = VectorX::Zero(s.nv), dof_u = VectorX::Zero(s.nv);
   dof_v.resize(nv), dof_a.resize(nv), psi_dot.resize(nv), S_dot.resize(nv);

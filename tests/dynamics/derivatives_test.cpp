@@ -20,6 +20,13 @@ double product_difference(const VectorX& a, const VectorX& reference) {
   return (a - reference).cwiseAbs().maxCoeff() / std::max(reference.cwiseAbs().maxCoeff(), 1e-2);
 }
 
+// A derivative that vanishes identically leaves only the rounding of the differences.
+double derivative_error(const MatrixX& A, const MatrixX& R) {
+  const double vanishing = 1e-11;
+  if (A.cwiseAbs().maxCoeff() < vanishing && R.cwiseAbs().maxCoeff() < vanishing) return 0.0;
+  return relative_error(A, R);
+}
+
 struct DerivativeCase {
   std::mt19937 random;
   Model model;
@@ -81,12 +88,12 @@ void expect_inverse_dynamics_derivatives(DerivativeCase& c, const std::string& l
   MatrixX by_q(c.nv(), c.nv()), by_v(c.nv(), c.nv());
   rnea_derivatives(c.model, c.data, work, c.state.q, c.state.v, c.state.a, by_q, by_v, c.options);
   const RandomState& x = c.state;
-  const MatrixX q_reference = c.jacobian(
-      [&](const VectorX& e, double t) { return c.inverse(c.moved(e, t), x.v, x.a); });
+  const MatrixX q_reference =
+      c.jacobian([&](const VectorX& e, double t) { return c.inverse(c.moved(e, t), x.v, x.a); });
   const MatrixX v_reference =
       c.jacobian([&](const VectorX& e, double t) { return c.inverse(x.q, x.v + t * e, x.a); }, 1.0);
-  EXPECT_LT(relative_error(by_q, q_reference), tolerance) << label;
-  EXPECT_LT(relative_error(by_v, v_reference), tolerance) << label;
+  EXPECT_LT(derivative_error(by_q, q_reference), tolerance) << label;
+  EXPECT_LT(derivative_error(by_v, v_reference), tolerance) << label;
 }
 
 void expect_forward_dynamics_derivatives(DerivativeCase& c, const std::string& label) {
@@ -95,15 +102,15 @@ void expect_forward_dynamics_derivatives(DerivativeCase& c, const std::string& l
   ASSERT_TRUE(forward_dynamics_derivatives(c.model, c.data, work, x.q, x.v, c.tau, c.options));
   const MatrixX by_q = work.da_dq(), by_v = work.da_dv(), by_tau = work.da_dtau();
   EXPECT_LT(relative_difference(work.acceleration, c.forward(x.q, x.v, c.tau)), 1e-10) << label;
-  const MatrixX q_reference = c.jacobian(
-      [&](const VectorX& e, double t) { return c.forward(c.moved(e, t), x.v, c.tau); });
+  const MatrixX q_reference =
+      c.jacobian([&](const VectorX& e, double t) { return c.forward(c.moved(e, t), x.v, c.tau); });
   const MatrixX v_reference =
       c.jacobian([&](const VectorX& e, double t) { return c.forward(x.q, x.v + t * e, c.tau); }, 1.0);
   const MatrixX tau_reference =
       c.jacobian([&](const VectorX& e, double t) { return c.forward(x.q, x.v, c.tau + t * e); }, 10.0);
-  EXPECT_LT(relative_error(by_q, q_reference), tolerance) << label;
-  EXPECT_LT(relative_error(by_v, v_reference), tolerance) << label;
-  EXPECT_LT(relative_error(by_tau, tau_reference), tolerance) << label;
+  EXPECT_LT(derivative_error(by_q, q_reference), tolerance) << label;
+  EXPECT_LT(derivative_error(by_v, v_reference), tolerance) << label;
+  EXPECT_LT(derivative_error(by_tau, tau_reference), tolerance) << label;
 }
 
 TEST(dynamics_derivatives, of_inverse_dynamics_are_those_of_differences) {

@@ -15,7 +15,7 @@ using RowMatrixRef = Eigen::Ref<RowMatrix>;
 
 // Fills data.mass; armature included.
 void crba(const Model& model, Data& data, const ConstVectorRef& q);
-// The same after forward_kinematics and place_inertias.
+// The same after forward_kinematics and rotate_inertias.
 void composite_mass_matrix(const Model& model, Data& data);
 
 // Factors M + diag(extra) (extra may be null) into data.factor and data.inverse_diagonal.

@@ -22,16 +22,15 @@ struct ForwardDerivativeWork {
 
 // Fills the work's acceleration and derivatives; data.factor holds the factor of M.
 // False if M is singular to rounding (the results are then not finite).
-[[nodiscard]] bool forward_dynamics_derivatives(const Model& model, Data& data,
-                                                ForwardDerivativeWork& work, const ConstVectorRef& q,
-                                                const ConstVectorRef& v, const ConstVectorRef& tau,
+[[nodiscard]] bool forward_dynamics_derivatives(const Model& model, Data& data, ForwardDerivativeWork& work,
+                                                const ConstVectorRef& q, const ConstVectorRef& v,
+                                                const ConstVectorRef& tau,
                                                 const DynamicsOptions& options = {});
 
 // Acceleration and everything the O(N) products need: fills work.acceleration, data.factor, work.rnea.
-[[nodiscard]] bool prepare_forward_products(const Model& model, Data& data,
-                                            ForwardDerivativeWork& work, const ConstVectorRef& q,
-                                            const ConstVectorRef& v, const ConstVectorRef& tau,
-                                            const DynamicsOptions& options = {});
+[[nodiscard]] bool prepare_forward_products(const Model& model, Data& data, ForwardDerivativeWork& work,
+                                            const ConstVectorRef& q, const ConstVectorRef& v,
+                                            const ConstVectorRef& tau, const DynamicsOptions& options = {});
 
 // Products, O(N) each but for the factor's solve; after prepare_forward_products (or the full
 // derivatives). `options` as there.

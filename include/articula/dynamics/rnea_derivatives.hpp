@@ -16,7 +16,11 @@ struct VelocityCoupling {
   Mat3 N;
   Vec3 two_P;
 
-  VelocityCoupling& operator+=(const VelocityCoupling& b) { N += b.N; two_P += b.two_P; return *this; }
+  VelocityCoupling& operator+=(const VelocityCoupling& b) {
+    N += b.N;
+    two_P += b.two_P;
+    return *this;
+  }
 };
 
 inline Force operator*(const VelocityCoupling& B, Vec3 w) { return {B.N * w, -cross(B.two_P, w)}; }
@@ -29,12 +33,13 @@ inline Vec3 transpose_times(const VelocityCoupling& B, const Motion& S) {
 struct RneaDerivativeWork {
   explicit RneaDerivativeWork(const Model& model);
 
+  std::vector<Inertia> composite;                        // nlink: of the subtree
   std::vector<VelocityCoupling> own_coupling, coupling;  // nlink: of the link, of its subtree
   std::vector<VelocityCoupling> own_external, external;  // likewise: how external wrenches turn
-  std::vector<Motion> psi_ddot;                  // nv: dof_a x S + dof_v x psi_dot
+  std::vector<Motion> psi_ddot;                          // nv: dof_a x S + dof_v x psi_dot
   // One row of nv numbers (padded) per component, so that loops over a subtree use whole registers.
   int stride = 0;
-  AlignedVector columns;                         // rows: see rnea_derivatives.cpp
+  AlignedVector columns;  // rows: see rnea_derivatives.cpp
   // Sums along paths and over subtrees (nlink), of one product with a vector (rnea_products.cpp).
   std::vector<Motion> path_motion, path_turn;
   std::vector<Force> subtree_force;
@@ -42,14 +47,14 @@ struct RneaDerivativeWork {
 
 // dtau/dq and dtau/dv (nv x nv, dense, zeros where no path joins). dtau/da is the mass matrix, left
 // in data.mass. Everything `rnea` fills is filled too.
-void rnea_derivatives(const Model& model, Data& data, RneaDerivativeWork& work,
-                      const ConstVectorRef& q, const ConstVectorRef& v, const ConstVectorRef& a,
-                      MatrixRef dtau_dq, MatrixRef dtau_dv, const DynamicsOptions& options = {});
+void rnea_derivatives(const Model& model, Data& data, RneaDerivativeWork& work, const ConstVectorRef& q,
+                      const ConstVectorRef& v, const ConstVectorRef& a, MatrixRef dtau_dq, MatrixRef dtau_dv,
+                      const DynamicsOptions& options = {});
 
 // The stages of rnea_derivatives. Needs rnea (or its stages) and composite_mass_matrix for the same
 // arguments. Fills `work` ...
-void prepare_rnea_derivatives(const Model& model, Data& data, RneaDerivativeWork& work,
-                              const double* v, const double* a, const DynamicsOptions& options);
+void prepare_rnea_derivatives(const Model& model, Data& data, RneaDerivativeWork& work, const double* v,
+                              const double* a, const DynamicsOptions& options);
 // ... and writes sign * dtau/dq, sign * dtau/dv into matrices whose entry (i, j) is at
 // i row_stride + j column_stride, one of which is 1. Other entries are left alone.
 struct StridedMatrices {
@@ -61,12 +66,12 @@ void assemble_rnea_derivatives(const Model& model, const Data& data, const RneaD
                                bool has_external, double sign, StridedMatrices out);
 
 // Along a direction, O(N): dtau = dtau/dq dq + dtau/dv dv + M da. Needs prepare_rnea_derivatives.
-void rnea_directional(const Model& model, const Data& data, RneaDerivativeWork& work,
-                      bool has_external, const ConstVectorRef& dq, const ConstVectorRef& dv,
-                      const ConstVectorRef& da, VectorRef dtau);
+void rnea_directional(const Model& model, const Data& data, RneaDerivativeWork& work, bool has_external,
+                      const ConstVectorRef& dq, const ConstVectorRef& dv, const ConstVectorRef& da,
+                      VectorRef dtau);
 
 // Against a covector, O(N): (dtau/dq)^T y and (dtau/dv)^T y. Needs prepare_rnea_derivatives.
-void rnea_adjoint(const Model& model, const Data& data, RneaDerivativeWork& work,
-                  bool has_external, const ConstVectorRef& y, VectorRef q_bar, VectorRef v_bar);
+void rnea_adjoint(const Model& model, const Data& data, RneaDerivativeWork& work, bool has_external,
+                  const ConstVectorRef& y, VectorRef q_bar, VectorRef v_bar);
 
 }  // namespace articula

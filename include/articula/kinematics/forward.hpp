@@ -6,11 +6,12 @@
 
 namespace articula {
 
-// Fills link_R, link_r, link_reference and S for the configuration q (nq). Quaternions need not be
+// Fills link_R, link_r, link_reference, S and S_local for the configuration q (nq). Quaternions need not be
 // normalised. Poses of kinematic bodies are those set in data.
 void forward_kinematics(const Model& model, Data& data, const ConstVectorRef& q);
 
-// Fills link_inertia (world axes, about the tree's reference point).
+// Fills local_inertia; place_inertias also link_inertia.
+void rotate_inertias(const Model& model, Data& data);
 void place_inertias(const Model& model, Data& data);
 
 // Poses in the world, after forward_kinematics.

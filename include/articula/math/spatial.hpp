@@ -90,22 +90,26 @@ inline Force operator*(const Inertia& inertia, const Motion& v) {
           v.linear * inertia.mass - cross(inertia.moment, v.angular)};
 }
 
-// The inertia of a body placed at (R, r): its own (I, h, m) about its origin, in world axes about a
-// point from which that origin lies at r:
-//   h' = R h + m r,   I' = R I R^T + 2 (r . R h) 1 - r (R h)^T - (R h) r^T + m (r^2 1 - r r^T)
-inline Inertia placed(const Inertia& body, const Mat3& R, Vec3 r) {
-  const Vec3 h = R * body.moment;
-  const Vec3 moment = h + r * body.mass;
-  const Mat3 rotated = R * transpose(R * body.rotational);
-  // r . (h + h') collects 2 r.h + m r^2; the outer products likewise.
-  const double diagonal = dot(r, h + moment);
-  const Mat3 rh = outer(r, moment);
-  const Mat3 hr = outer(h, r);
-  Mat3 shifted = rotated - rh - hr;
-  shifted.x += Vec3(diagonal, 0, 0);
-  shifted.y += Vec3(0, diagonal, 0);
-  shifted.z += Vec3(0, 0, diagonal);
-  return {shifted, moment, body.mass};
+// A body's inertia about its origin, from the body's axes to world axes.
+inline Inertia rotated(const Inertia& body, const Mat3& R) {
+  return {R * transpose(R * body.rotational), R * body.moment, body.mass};
 }
+
+// The same inertia about a point from which the old one lies at r:
+//   h' = h + m r,   I' = I + 2 (r . h) 1 - r h^T - h r^T + m (r^2 1 - r r^T)
+inline Inertia shifted(const Inertia& body, Vec3 r) {
+  const Vec3 moment = body.moment + r * body.mass;
+  // r . (h + h') collects 2 r.h + m r^2; r h'^T + h r^T the outer products.
+  Mat3 rotational = body.rotational - outer(r, moment) - outer(body.moment, r);
+  rotational += Mat3::diagonal(dot(r, body.moment + moment));
+  return {rotational, moment, body.mass};
+}
+
+// The inertia of a body placed at (R, r).
+inline Inertia placed(const Inertia& body, const Mat3& R, Vec3 r) { return shifted(rotated(body, R), r); }
+
+// A motion or force written about a point is written about another, from which the old one lies at r.
+inline Motion shifted(const Motion& m, Vec3 r) { return {m.angular, m.linear + cross(r, m.angular)}; }
+inline Force shifted(const Force& f, Vec3 r) { return {f.moment + cross(r, f.linear), f.linear}; }
 
 }  // namespace articula
