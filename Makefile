@@ -16,9 +16,10 @@ test: build ## Build, and run all tests
 	ctest --preset $(PRESET) -j $(JOBS)
 
 bench: build ## Build, and measure; rivals take part where `make peers` installed them
+	cmake --build --preset $(PRESET) -j $(JOBS) --target peers
 	$(BIN)/articula bench dynamics
 
-peers: ## Install the rivals (MuJoCo, Pinocchio) into .venv-peers and build their adapters
+peers: ## Install the rivals (MuJoCo, Pinocchio) into .venv-peers; `make bench` builds their adapters
 	scripts/setup build peers
 	scripts/peers
 
