@@ -47,6 +47,13 @@ Mat3 gyroscopic_inertia_gradient(const Mat3& I, Vec3 w, double h, Vec3 lambda) {
   return outer(lambda - mu - mu_w * h, y) + outer(mu_w - cross(lambda, w) + cross(y, mu) * h, w);
 }
 
+// d(I y)/dh = -I A^-1 J y
+Vec3 gyroscopic_step_change(const Mat3& I, Vec3 w, double h) {
+  const ImplicitSystem system(I, w, h);
+  const Vec3 Jy = cross(w, I * system.y) - cross(I * w, system.y);
+  return -(I * (system.inverse * Jy));
+}
+
 // I_com = I - m (c^2 1 - c c^T),  m c = h
 Mat3 inertia_about_com(const Inertia& link) {
   if (link.mass <= 0.0) return link.rotational;

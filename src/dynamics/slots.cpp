@@ -59,22 +59,6 @@ void add_joint_slots(const Model& model, const Data& data, const ConstVectorRef&
   }
 }
 
-// Turn (in the body's axes) that a change of the quaternion makes: 2 vec(conj(q) dq) / |q|.
-struct QuaternionTurn {
-  Quat unit;
-  double scale;
-  explicit QuaternionTurn(const double* wxyz)
-      : unit(load_quaternion(wxyz)),
-        scale(2.0 / std::sqrt(wxyz[0] * wxyz[0] + squared_norm(load3(wxyz + 1)))) {}
-
-  Vec3 along(const double* d) const { return (conjugate(unit) * Quat{d[0], load3(d + 1)}).v * scale; }
-  void add_against(Vec3 turn, double* d_bar) const {
-    const Vec3 v_bar = (turn * unit.w + cross(unit.v, turn)) * scale;
-    d_bar[0] -= dot(turn, unit.v) * scale;
-    for (int i = 0; i < 3; ++i) d_bar[1 + i] += v_bar[i];
-  }
-};
-
 }  // namespace
 
 void find_slots(const Model& model, const Data& data, const ConstVectorRef& q, ParameterWork& work) {
@@ -108,7 +92,7 @@ Motion slot_twist(const Model& model, const Slot& slot, int body, const double* 
   if (slot.kind == Slot::Kind::placement) {
     const int offset = model.structure().bodies[body].placement;
     shift = load3(dtheta + offset);
-    turn = QuaternionTurn(theta + offset + 3).along(dtheta + offset + 3);
+    turn = quaternion_turn(theta + offset + 3, dtheta + offset + 3);
   } else {
     const JointIndex& joint = model.structure().joints[slot.joint];
     if (joint.anchor >= 0) shift = load3(dtheta + joint.anchor);
@@ -133,7 +117,7 @@ void add_slot_covector(const Model& model, const Slot& slot, int body, const For
   if (slot.kind == Slot::Kind::placement) {
     const int offset = model.structure().bodies[body].placement;
     add3(offset, shift);
-    QuaternionTurn(theta + offset + 3).add_against(turn, theta_bar + offset + 3);
+    add_quaternion_covector(theta + offset + 3, turn, theta_bar + offset + 3);
     return;
   }
   const JointIndex& joint = model.structure().joints[slot.joint];

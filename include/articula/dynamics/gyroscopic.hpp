@@ -23,6 +23,9 @@ GyroscopicTerm implicit_gyroscopic(const Mat3& about_com, Vec3 w, double h);
 Vec3 gyroscopic_inertia_change(const Mat3& about_com, Vec3 w, double h, const Mat3& dI);
 Mat3 gyroscopic_inertia_gradient(const Mat3& about_com, Vec3 w, double h, Vec3 lambda);
 
+// How it changes with the step h.
+Vec3 gyroscopic_step_change(const Mat3& about_com, Vec3 w, double h);
+
 // Inertia of the link about its centre of mass, in its axes.
 Mat3 inertia_about_com(const Inertia& link);
 Mat3 inertia_about_com_change(const Inertia& link, const Inertia& change);
