@@ -1,0 +1,35 @@
+#include "io/files.hpp"
+
+#include <fstream>
+#include <system_error>
+
+#include "articula/error.hpp"
+
+namespace articula {
+
+namespace fs = std::filesystem;
+
+std::string read_file(const fs::path& path, std::size_t limit) {
+  std::error_code failed;
+  if (fs::is_directory(path, failed)) {
+    throw Error("{}: this is a directory; name a file in it", path.string());
+  }
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) {
+    throw Error("{}: {}", path.string(),
+                fs::exists(path, failed) ? "the file cannot be read; check its permissions"
+                                         : "there is no such file");
+  }
+  stream.seekg(0, std::ios::end);
+  const auto size = static_cast<std::streamoff>(stream.tellg());
+  if (size < 0) throw Error("{}: this is not a regular file", path.string());
+  if (static_cast<std::size_t>(size) > limit) {
+    throw Error("{}: the file has {} bytes, more than the {} that are read", path.string(), size, limit);
+  }
+  std::string text(static_cast<std::size_t>(size), '\0');
+  stream.seekg(0);
+  if (!stream.read(text.data(), size)) throw Error("{}: reading failed", path.string());
+  return text;
+}
+
+}  // namespace articula
