@@ -1,0 +1,109 @@
+#include "articula/io/mesh.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+
+#include "articula/error.hpp"
+#include "io/files.hpp"
+#include "io/mesh/checks.hpp"
+
+namespace articula {
+
+namespace {
+
+std::size_t hash(const Vector3& vertex) {
+  std::size_t result = 0;
+  for (double coordinate : vertex) {
+    coordinate += 0.0;  // -0 is 0
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &coordinate, sizeof bits);
+    result = (result ^ bits) * 0x9e3779b97f4a7c15ull;
+    result ^= result >> 29;
+  }
+  return result;
+}
+
+}  // namespace
+
+// A table of indices with open addressing, at most half full.
+void weld(TriangleMesh& mesh) {
+  std::size_t capacity = 16;
+  while (capacity < 2 * mesh.vertices.size()) capacity *= 2;
+  std::vector<int> table(capacity, -1), renamed(mesh.vertices.size());
+  std::vector<Vector3> unique;
+  for (std::size_t i = 0; i < mesh.vertices.size(); ++i) {
+    std::size_t slot = hash(mesh.vertices[i]) & (capacity - 1);
+    while (table[slot] >= 0 && unique[table[slot]] != mesh.vertices[i]) slot = (slot + 1) & (capacity - 1);
+    if (table[slot] < 0) {
+      table[slot] = static_cast<int>(unique.size());
+      unique.push_back(mesh.vertices[i]);
+    }
+    renamed[i] = table[slot];
+  }
+  for (auto& face : mesh.faces) {
+    for (int& corner : face) corner = renamed[corner];
+  }
+  mesh.vertices = std::move(unique);
+}
+
+// MuJoCo's own: four counts (vertices, normals, texture coordinates, faces) and the data, all in
+// four bytes.
+TriangleMesh read_msh(std::string_view bytes, const std::string& name, const MeshLimits& limits) {
+  std::array<std::int32_t, 4> counts{};
+  if (bytes.size() < sizeof counts) throw Error("{}: MSH: the header is missing", name);
+  std::memcpy(counts.data(), bytes.data(), sizeof counts);
+  const auto [vertices, normals, textures, faces] = counts;
+  if (vertices < 4 || normals < 0 || textures < 0 || faces < 0 || (normals != 0 && normals != vertices) ||
+      (textures != 0 && textures != vertices)) {
+    throw Error(
+        "{}: MSH: the header says {} vertices, {} normals, {} texture coordinates, {} faces, which "
+        "no such file has",
+        name, vertices, normals, textures, faces);
+  }
+  const std::uint64_t expected =
+      16 + 12 * (std::uint64_t(vertices) + normals + faces) + 8 * std::uint64_t(textures);
+  if (bytes.size() != expected) {
+    throw Error("{}: MSH: the header promises {} bytes, the file has {}", name, expected, bytes.size());
+  }
+  if (std::size_t(faces) > limits.triangles || std::size_t(vertices) > limits.vertices) {
+    throw Error("{}: MSH: {} vertices and {} faces are more than are read; simplify the mesh", name, vertices,
+                faces);
+  }
+  TriangleMesh mesh;
+  mesh.vertices.reserve(vertices);
+  const char* data = bytes.data() + 16;
+  for (std::int32_t i = 0; i < vertices; ++i) {
+    std::array<float, 3> xyz{};
+    std::memcpy(xyz.data(), data + 12 * std::size_t(i), sizeof xyz);
+    mesh.vertices.emplace_back(xyz[0], xyz[1], xyz[2]);
+    if (!usable(mesh.vertices.back())) throw Error("{}: MSH: {}", name, bad_vertex(mesh.vertices.back()));
+  }
+  data += 12 * (std::size_t(vertices) + normals) + 8 * std::size_t(textures);
+  mesh.faces.resize(faces);
+  for (std::int32_t i = 0; i < faces; ++i) {
+    std::memcpy(mesh.faces[i].data(), data + 12 * std::size_t(i), 12);
+    for (int corner : mesh.faces[i]) {
+      if (corner < 0 || corner >= vertices) {
+        throw Error("{}: MSH: face {} refers to vertex {} of {}", name, i, corner, vertices);
+      }
+    }
+  }
+  return mesh;
+}
+
+TriangleMesh read_mesh(const std::filesystem::path& path, const MeshLimits& limits) {
+  std::string extension = path.extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const bool known = extension == ".stl" || extension == ".obj" || extension == ".msh";
+  if (!known) {
+    throw Error("{}: meshes are read from .stl, .obj and .msh files; convert this one", path.string());
+  }
+  const std::string bytes = read_file(path, limits.bytes);
+  if (extension == ".stl") return read_stl(bytes, path.string(), limits);
+  if (extension == ".obj") return read_obj(bytes, path.string(), limits);
+  return read_msh(bytes, path.string(), limits);
+}
+
+}  // namespace articula
