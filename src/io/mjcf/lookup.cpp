@@ -1,0 +1,136 @@
+#include "io/mjcf/lookup.hpp"
+
+#include <algorithm>
+
+#include "articula/model/names.hpp"
+
+namespace articula::mjcf {
+
+namespace {
+
+struct ReferringAttribute {
+  const char* name;
+  Kind kind;
+};
+
+constexpr std::array referring{
+    ReferringAttribute{"joint", Kind::joint},      ReferringAttribute{"jointinparent", Kind::joint},
+    ReferringAttribute{"joint1", Kind::joint},     ReferringAttribute{"joint2", Kind::joint},
+    ReferringAttribute{"site", Kind::site},        ReferringAttribute{"refsite", Kind::site},
+    ReferringAttribute{"site1", Kind::site},       ReferringAttribute{"site2", Kind::site},
+    ReferringAttribute{"body", Kind::body},        ReferringAttribute{"body1", Kind::body},
+    ReferringAttribute{"body2", Kind::body},       ReferringAttribute{"geom1", Kind::geometry},
+    ReferringAttribute{"geom2", Kind::geometry},   ReferringAttribute{"tendon", Kind::tendon},
+    ReferringAttribute{"tendon1", Kind::tendon},   ReferringAttribute{"tendon2", Kind::tendon},
+    ReferringAttribute{"actuator", Kind::actuator}};
+
+Kind kind_of_object(const std::string& type) {
+  if (type == "site") return Kind::site;
+  if (type == "geom") return Kind::geometry;
+  return Kind::body;
+}
+
+const Suffixes* own_suffixes(const Reader& reader, const Element& element) {
+  for (const auto& [name, kind] : referring) {
+    if (element.attribute(name) == nullptr) continue;
+    if (const auto* found = reader.replicas.find(kind, element.text(name))) return found;
+  }
+  if (element.attribute("objname") == nullptr) return nullptr;
+  return reader.replicas.find(kind_of_object(element.text("objtype")), element.text("objname"));
+}
+
+// Of the first replicated thing that an element or one of its children refers to.
+const Suffixes* suffixes_of(const Reader& reader, const Element& element) {
+  if (const auto* found = own_suffixes(reader, element)) return found;
+  for (const Element& child : reader.tree.children(element)) {
+    if (const auto* found = own_suffixes(reader, child)) return found;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void for_each_instance(Reader& reader, const std::vector<Element>& elements,
+                       const std::function<void(const Element&, const std::string&)>& read) {
+  if (reader.replicas.empty()) {
+    for (const Element& element : elements) read(element, "");
+    return;
+  }
+  std::vector<std::pair<Element, const Suffixes*>> replicated;
+  Suffixes all;
+  for (const Element& element : elements) {
+    const Suffixes* suffixes = suffixes_of(reader, element);
+    if (suffixes == nullptr) {
+      read(element, "");
+      continue;
+    }
+    replicated.emplace_back(element, suffixes);
+    for (const std::string& suffix : suffixes->order) {
+      if (all.set.insert(suffix).second) all.order.push_back(suffix);
+    }
+  }
+  for (const std::string& suffix : all.order) {
+    for (const auto& [element, own] : replicated) {
+      reader.count(element);
+      if (own->set.contains(suffix)) read(element, suffix);
+    }
+  }
+}
+
+std::string resolve(const Reader& reader, Kind kind, const std::string& name, const std::string& suffix) {
+  if (suffix.empty()) return name;
+  const Suffixes* found = reader.replicas.find(kind, name);
+  return found != nullptr && found->set.contains(suffix) ? name + suffix : name;
+}
+
+std::string instance_name(const Element& element, const std::string& suffix) {
+  const std::string name = element.text("name");
+  return name.empty() ? name : name + suffix;
+}
+
+void index_tree(Reader& reader) {
+  const Description& d = reader.description;
+  for (std::size_t b = 0; b < d.bodies.size(); ++b) {
+    for (std::size_t j = 0; j < d.bodies[b].joints.size(); ++j) {
+      reader.joint_index.emplace(d.bodies[b].joints[j].name, std::pair(b, j));
+    }
+  }
+  for (std::size_t i = 0; i < d.frames.size(); ++i) reader.site_index.emplace(d.frames[i].name, i);
+}
+
+const FrameDescription& find_site(const Reader& reader, const Element& element, const char* attribute,
+                                  const std::string& name) {
+  if (name.empty()) fail(element, "attribute {} is missing", attribute);
+  const auto found = reader.site_index.find(name);
+  if (found != reader.site_index.end()) return reader.description.frames[found->second];
+  std::vector<std::string> known;
+  for (const FrameDescription& site : reader.description.frames) known.push_back(site.name);
+  fail(element, "attribute {}: there is no site '{}'{}", attribute, name, suggestion(name, known));
+}
+
+const JointDescription* find_joint(const Reader& reader, const std::string& name) {
+  const auto found = reader.joint_index.find(name);
+  if (found == reader.joint_index.end()) return nullptr;
+  return &reader.description.bodies[found->second.first].joints[found->second.second];
+}
+
+const TendonDescription* find_tendon(const Reader& reader, const std::string& name) {
+  for (const TendonDescription& tendon : reader.description.tendons) {
+    if (tendon.name == name) return &tendon;
+  }
+  return nullptr;
+}
+
+void refuse_drawn_tendon(const Reader& reader, const Element& element,
+                         std::initializer_list<std::string> names) {
+  for (const std::string& name : names) {
+    if (reader.drawn_tendons.contains(name)) {
+      fail(element,
+           "it acts on the spatial tendon '{}', which is not supported, and leaving it out would change the "
+           "motion; use a fixed tendon",
+           name);
+    }
+  }
+}
+
+}  // namespace articula::mjcf

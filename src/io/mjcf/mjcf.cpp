@@ -1,0 +1,75 @@
+#include "articula/io/mjcf.hpp"
+
+#include "io/mjcf/assets.hpp"
+#include "io/mjcf/lookup.hpp"
+#include "io/mjcf/reader.hpp"
+
+namespace articula {
+
+namespace mjcf {
+
+namespace {
+
+// Geometries that pairs and sensors name must stay, even where nothing else would touch them.
+void note_used_geometries(Reader& reader) {
+  for (const char* section : {"contact", "sensor"}) {
+    for (const Element& element : reader.section(section)) {
+      for (const char* attribute : {"geom1", "geom2", "geom", "objname"}) {
+        if (element.attribute(attribute) != nullptr)
+          reader.used_geometry_names.insert(element.text(attribute));
+      }
+    }
+  }
+}
+
+Description read(const xml::Tree& tree, const LoadOptions& options) {
+  const Element root = tree.root();
+  if (root.name() != "mujoco") {
+    fail(root, "the outermost element of an MJCF file is <mujoco>{}",
+         root.name() == "mujocoinclude" ? "; this file is meant to be included by another" : "");
+  }
+  Reader reader{tree, options};
+  reader.description.name = root.attribute("model") ? root.text("model") : "MuJoCo Model";
+  check_schema(reader);
+  read_compiler(reader);
+  read_options(reader);
+  read_defaults(reader);
+  read_assets(reader);
+  note_used_geometries(reader);
+  read_tree(reader);
+  finish_meshes(reader);
+  index_tree(reader);
+  read_contacts(reader);
+  read_tendons(reader);
+  read_equalities(reader);
+  read_actuators(reader);
+  resolve_reference_inertia(reader);
+  read_sensors(reader);
+  read_keyframes(reader);
+  apply_flags(reader);
+  return std::move(reader.description);
+}
+
+}  // namespace
+
+std::vector<Element> Reader::section(std::string_view name) const {
+  std::vector<Element> result;
+  for (const Element& section : tree.children(tree.root(), name)) {
+    const std::vector<Element> children = tree.children(section);
+    result.insert(result.end(), children.begin(), children.end());
+  }
+  return result;
+}
+
+}  // namespace mjcf
+
+Description load_mjcf(const std::filesystem::path& file, const LoadOptions& options) {
+  return mjcf::read(xml::Tree::read(file, "include"), options);
+}
+
+Description parse_mjcf(std::string_view text, const std::filesystem::path& directory,
+                       const LoadOptions& options) {
+  return mjcf::read(xml::Tree::parse(text, options.name, directory, "include"), options);
+}
+
+}  // namespace articula

@@ -1,0 +1,161 @@
+#pragma once
+// The state of reading one MJCF model, and the stages that fill it, in the order they run.
+
+#include <bitset>
+#include <functional>
+#include <map>
+#include <memory>
+#include <numbers>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "articula/io/mjcf.hpp"
+#include "io/mjcf/actuator_settings.hpp"
+#include "io/mjcf/attributes.hpp"
+
+namespace articula::mjcf {
+
+// <compiler>: how the file is to be read.
+struct Compiler {
+  bool degrees = true;
+  std::string euler_sequence = "xyz";  // lower case: about the turned axes; upper case: the fixed ones
+  bool automatic_limits = true;
+  Switch inertia_from_geometry = Switch::automatic;
+  std::array<double, 2> inertia_groups{0, 5};
+  double least_mass = 0.0, least_inertia = 0.0, total_mass = -1.0;
+  bool balance_inertia = false, fuse_static = false, discard_visual = false, align_free = false;
+  bool fit_bounding_box = false, strip_path = false;
+  std::string asset_directory, mesh_directory;
+
+  double angle(double value) const { return degrees ? value * (std::numbers::pi / 180.0) : value; }
+  const std::string& directory_of_meshes() const {
+    return mesh_directory.empty() ? asset_directory : mesh_directory;
+  }
+};
+
+// <option>: parts of the physics that the file turns off.
+struct Flags {
+  bool constraint = true, equality = true, dry_friction = true, limit = true, contact = true, spring = true,
+       damper = true, gravity = true, clamp_control = true, actuation = true;
+  std::bitset<31> disabled_groups;  // of actuators
+};
+
+// A default class holds, for each kind of element, the elements that give its defaults, from the
+// outermost class inwards.
+struct DefaultClass {
+  std::string name;
+  std::map<std::string, std::vector<Element>, std::less<>> layers;
+  ActuatorDefaults actuator;
+};
+
+// A mesh of <asset>, made when the first geometry uses it.
+struct MeshAsset {
+  Element element;
+  bool collides = false;       // needs a hull
+  bool kept = false;           // some geometry in the description has it
+  std::shared_ptr<Mesh> mesh;  // null until it is used
+  MeshInertia kind = MeshInertia::legacy;
+  double volume = 0.0;                                       // of the solid; of a shell its area
+  Vector3 half_box = Vector3::Zero();                        // of the box with the same inertia per volume
+  Vector3 lower = Vector3::Zero(), upper = Vector3::Zero();  // bounds of the vertices
+  bool drawn_only = false;  // it has no volume, so no inertia may be taken from it
+};
+
+enum class Kind { body, joint, site, geometry, tendon, actuator, equality, sensor };
+
+// The suffixes of the copies that <replicate> made of one name.
+struct Suffixes {
+  std::vector<std::string> order;
+  std::unordered_set<std::string> set;
+};
+
+// The names that <replicate> multiplied.
+class Replicas {
+ public:
+  void add(Kind kind, const std::string& name, const std::string& suffix) {
+    Suffixes& suffixes = names_[{kind, name}];
+    if (suffixes.set.insert(suffix).second) suffixes.order.push_back(suffix);
+  }
+  bool empty() const { return names_.empty(); }
+  const Suffixes* find(Kind kind, const std::string& name) const {
+    const auto found = names_.find({kind, name});
+    return found == names_.end() ? nullptr : &found->second;
+  }
+
+ private:
+  std::map<std::pair<Kind, std::string>, Suffixes> names_;
+};
+
+// An actuator whose damping is given as a ratio.
+struct DampingRatio {
+  double ratio = 0.0;
+  Element element;
+};
+
+struct Reader {
+  const xml::Tree& tree;
+  const LoadOptions& options;
+  Compiler compiler{};
+  Flags flags{};
+  std::map<std::string, DefaultClass, std::less<>> classes{};
+  std::map<std::string, MeshAsset, std::less<>> meshes{};
+  std::map<std::string, TriangleMesh> mesh_files{};  // by path, as read
+  std::map<std::string, Element, std::less<>> height_fields{};
+  std::map<std::string, std::array<float, 4>, std::less<>> materials{};  // colours
+  std::unordered_set<std::string> used_geometry_names{};                 // by pairs and sensors
+  Replicas replicas{};
+  std::unordered_set<std::string> drawn_tendons{};  // spatial ones, left out
+  std::unordered_map<std::string, std::pair<std::size_t, std::size_t>> joint_index{};  // body, joint
+  std::unordered_map<std::string, std::size_t> site_index{};
+  std::map<std::size_t, std::array<double, 2>> spring_dampers{};  // by joint: time constant, damping ratio
+  std::map<std::size_t, DampingRatio> damping_ratios{};           // by actuator
+  std::size_t joint_count = 0;
+  std::size_t element_count = 0;
+  Description description{};
+
+  // The children of all top-level sections of that name, in order.
+  std::vector<Element> section(std::string_view name) const;
+  void warn(const Element& element, const std::string& text) {
+    description.warnings.push_back(fmt::format("{}: {}", element.label(), text));
+  }
+  // Every element made counts, so that a few nested <replicate> cannot fill the memory.
+  void count(const Element& element) {
+    if (++element_count > options.most_elements) {
+      fail(element, "the model has more than {} elements; lower the count of <replicate>",
+           options.most_elements);
+    }
+  }
+};
+
+// The class an element names, else the one its surroundings give it.
+const DefaultClass& class_of(const Reader& reader, const Element& element, const DefaultClass* surrounding);
+const DefaultClass& find_class(const Reader& reader, const Element& element, const char* attribute);
+// The element on top of its class's defaults for `kind` (the element's own name, as a rule).
+Attributes with_defaults(const Reader& reader, const Element& element, std::string_view kind,
+                         const DefaultClass* surrounding = nullptr);
+
+void check_schema(Reader& reader);   // schema.cpp: unknown and refused elements and attributes
+void read_compiler(Reader& reader);  // options.cpp
+void read_options(Reader& reader);
+void read_defaults(Reader& reader);  // defaults.cpp
+void read_assets(Reader& reader);    // assets.cpp
+void read_tree(Reader& reader);      // tree.cpp: bodies, joints, geometries, sites
+void read_contacts(Reader& reader);  // constraints.cpp
+void read_equalities(Reader& reader);
+void read_tendons(Reader& reader);
+void read_actuators(Reader& reader);             // actuators.cpp
+void resolve_reference_inertia(Reader& reader);  // reference_inertia.cpp: springdamper and dampratio
+void read_sensors(Reader& reader);               // sensors.cpp
+void apply_flags(Reader& reader);                // options.cpp: what <flag> turns off
+void read_keyframes(Reader& reader);             // keyframes.cpp
+
+// Calls `read(element, suffix)` for every element: those that refer to nothing replicated first, with
+// an empty suffix, then, replica by replica, those that do. This is the order MuJoCo gives them.
+void for_each_instance(Reader& reader, const std::vector<Element>& elements,
+                       const std::function<void(const Element&, const std::string&)>& read);
+// The name of what an element of a replica refers to: the replica's own where there is one.
+std::string resolve(const Reader& reader, Kind kind, const std::string& name, const std::string& suffix);
+
+}  // namespace articula::mjcf

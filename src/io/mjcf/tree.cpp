@@ -1,0 +1,282 @@
+#include <algorithm>
+
+#include "io/mjcf/body_inertia.hpp"
+#include "io/mjcf/geometry.hpp"
+#include "io/mjcf/joints.hpp"
+#include "io/mjcf/orientation.hpp"
+
+namespace articula::mjcf {
+
+namespace {
+
+// An element of the tree with what surrounds it: the frames around it within its body, the default
+// class in force, and the suffix of the replica it belongs to.
+struct Place {
+  Element element;
+  Pose frame;
+  const DefaultClass* defaults = nullptr;
+  std::string suffix;
+  int replica = 0;                  // of a <replicate>: the next one to make,
+  Vector3 shift = Vector3::Zero();  // and where
+};
+
+struct BodyTask {
+  Place place;
+  std::string parent;
+  bool parent_is_static = true;
+};
+
+// What belongs to the body that is being read.
+struct Draft {
+  BodyDescription body;
+  std::vector<GeometryDraft> geometries;
+  std::vector<FrameDescription> sites;
+  std::vector<BodyTask> children;
+  std::optional<InertiaDescription> inertial;
+  bool weighed = false;   // geometries may give it its inertia
+  bool is_static = true;  // welded to the world
+  bool align = false;     // its free joint asks to be aligned with its inertia
+};
+
+// Bodies are read depth first without recursion: a chain of thousands is nested as deep.
+class TreeReader {
+ public:
+  explicit TreeReader(Reader& reader) : reader_(reader) {}
+
+  void read() {
+    Draft world;
+    world.body.name = "world";
+    for (const Element& body : reader_.tree.children(reader_.tree.root(), "worldbody")) {
+      walk({body, {}, childclass(body, nullptr), ""}, world);
+    }
+    finish(world);
+    while (!tasks_.empty()) {
+      const BodyTask task = std::move(tasks_.back());
+      tasks_.pop_back();
+      read_body(task);
+    }
+  }
+
+ private:
+  const DefaultClass* childclass(const Element& element, const DefaultClass* surrounding) const {
+    return element.attribute("childclass") ? &find_class(reader_, element, "childclass") : surrounding;
+  }
+
+  std::string full_name(const Place& place, Kind kind) {
+    const std::string name = place.element.text("name");
+    if (name.empty()) return name;
+    if (!place.suffix.empty()) reader_.replicas.add(kind, name, place.suffix);
+    return name + place.suffix;
+  }
+
+  void read_body(const BodyTask& task) {
+    const Element& element = task.place.element;
+    const Attributes a(element);
+    Draft draft;
+    BodyDescription& body = draft.body;
+    body.name = full_name(task.place, Kind::body);
+    // Children refer to their parent by name, so every body has one; no XML name has this form.
+    if (body.name.empty()) body.name = fmt::format("body#{}", reader_.description.bodies.size() + 1);
+    body.parent = task.parent;
+    body.where = element.where();
+    body.pose = task.place.frame * read_pose(a, reader_.compiler);
+    a.read("mocap", body.kinematic);
+    a.read("gravcomp", body.gravity_compensation);
+    const std::vector<Element> children = reader_.tree.children(element);
+    const bool has_joint = contains_joint(children);
+    draft.is_static = task.parent_is_static && !has_joint && !body.kinematic;
+    read_inertial(children, draft);
+    walk({element, {}, childclass(element, task.place.defaults), task.place.suffix}, draft);
+    set_inertia(a, draft);
+    if (draft.align && draft.children.empty()) align_with_inertia(draft);
+    finish(draft);
+  }
+
+  bool contains_joint(const std::vector<Element>& children) const {
+    return std::any_of(children.begin(), children.end(), [](const Element& child) {
+      return child.name() == "joint" || child.name() == "freejoint";
+    });
+  }
+
+  // The children of a body, through the frames and replicas between.
+  void walk(const Place& body, Draft& draft) {
+    std::vector<Place> pending;
+    push_children(body, body.frame, body.suffix, pending);
+    while (!pending.empty()) {
+      Place place = std::move(pending.back());
+      pending.pop_back();
+      reader_.count(place.element);
+      const std::string_view name = place.element.name();
+      if (name == "frame") {
+        open_frame(place, pending);
+      } else if (name == "replicate") {
+        open_replica(place, pending);
+      } else {
+        read_element(place, draft);
+      }
+    }
+  }
+
+  void push_children(const Place& parent, const Pose& frame, const std::string& suffix,
+                     std::vector<Place>& pending) {
+    const std::vector<Element> children = reader_.tree.children(parent.element);
+    for (auto child = children.rbegin(); child != children.rend(); ++child) {
+      pending.push_back({*child, frame, parent.defaults, suffix});
+    }
+  }
+
+  void open_frame(Place& place, std::vector<Place>& pending) {
+    const Attributes a(place.element);
+    for (const char* name : {"scale", "massscale"}) {
+      if (a.has(name))
+        fail(a.element(), "attribute {} of a frame is not supported; scale the elements inside", name);
+    }
+    place.defaults = childclass(place.element, place.defaults);
+    push_children(place, place.frame * read_pose(a, reader_.compiler), place.suffix, pending);
+  }
+
+  // Replica i is turned by i times the angles and shifted from the one before it in that one's axes.
+  void open_replica(Place& place, std::vector<Place>& pending) {
+    const Attributes a(place.element);
+    int copies = 0;
+    if (!a.read("count", copies) || copies < 1)
+      fail(a.element(), "attribute count is missing or not positive");
+    if (static_cast<std::size_t>(copies) > reader_.options.most_elements) {
+      fail(a.element(), "attribute count is {}; at most {} elements are made", copies,
+           reader_.options.most_elements);
+    }
+    Vector3 offset = Vector3::Zero(), angles = Vector3::Zero();
+    a.read("offset", offset);
+    a.read("euler", angles);
+    const int index = place.replica;
+    const std::size_t digits = std::to_string(copies).size();
+    const std::string suffix = fmt::format("{}{:0{}}{}", a.text("sep"), index, digits, place.suffix);
+    const Quaternion turn = rotation_of_euler(index * angles, reader_.compiler);
+    if (index + 1 < copies) {
+      Place next = place;
+      next.replica = index + 1;
+      next.shift = place.shift + turn * offset;
+      pending.push_back(next);
+    }
+    push_children(place, place.frame * Pose{place.shift, turn}, suffix, pending);
+  }
+
+  void read_element(const Place& place, Draft& draft) {
+    const Element& element = place.element;
+    const std::string_view name = element.name();
+    if (name == "body") {
+      draft.children.push_back({place, draft.body.name, draft.is_static});
+    } else if (name == "joint" || name == "freejoint") {
+      add_joint(place, draft);
+    } else if (name == "geom") {
+      add_geometry(place, draft);
+    } else if (name == "site") {
+      FrameDescription site = read_site(reader_, with_defaults(reader_, element, "site", place.defaults));
+      site.name = full_name(place, Kind::site);
+      site.body = draft.body.name;
+      site.pose = place.frame * site.pose;
+      draft.sites.push_back(std::move(site));
+    }
+  }
+
+  void add_joint(const Place& place, Draft& draft) {
+    if (draft.body.name == "world") fail(place.element, "the world has no joints; put the joint into a body");
+    const bool free_joint = place.element.name() == "freejoint";
+    const Attributes a = free_joint ? Attributes(place.element)
+                                    : with_defaults(reader_, place.element, "joint", place.defaults);
+    JointDescription joint = read_joint(reader_, a);
+    joint.name = full_name(place, Kind::joint);
+    joint.position = place.frame.position + place.frame.rotation * joint.position;
+    joint.axis = place.frame.rotation * joint.axis;
+    if (joint.type == JointType::free) {
+      joint.position.setZero();
+      Switch align = Switch::automatic;
+      read_switch(a, "align", align);
+      draft.align = align == Switch::yes || (align == Switch::automatic && reader_.compiler.align_free);
+    }
+    draft.body.joints.push_back(std::move(joint));
+    draft.is_static = false;
+  }
+
+  void add_geometry(const Place& place, Draft& draft) {
+    const Attributes a = with_defaults(reader_, place.element, "geom", place.defaults);
+    int group = 0;
+    a.read("group", group);
+    const auto [low, high] = reader_.compiler.inertia_groups;
+    GeometryDraft geometry = read_geometry(reader_, a, draft.weighed && group >= low && group <= high);
+    GeometryDescription& g = geometry.description;
+    g.name = full_name(place, Kind::geometry);
+    g.body = draft.body.name;
+    g.pose = place.frame * g.pose;
+    if (g.type == ShapeType::plane && !draft.is_static) {
+      fail(place.element, "a plane is only allowed in bodies that do not move; use a box");
+    }
+    draft.geometries.push_back(std::move(geometry));
+  }
+
+  void read_inertial(const std::vector<Element>& children, Draft& draft) {
+    for (const Element& child : children) {
+      if (child.name() == "inertial") draft.inertial = mjcf::read_inertial(reader_, Attributes(child));
+    }
+    const Switch rule = reader_.compiler.inertia_from_geometry;
+    draft.weighed = rule == Switch::yes || (rule == Switch::automatic && !draft.inertial);
+  }
+
+  void set_inertia(const Attributes& a, Draft& draft) {
+    std::vector<Part> parts;
+    for (const GeometryDraft& g : draft.geometries) {
+      if (g.mass > 0.0) parts.push_back({g.mass, g.moments, g.description.pose});
+    }
+    InertiaDescription& inertia = draft.body.inertia;
+    if (draft.weighed && !parts.empty()) {
+      inertia = sum_of(parts);
+    } else if (draft.inertial) {
+      inertia = *draft.inertial;
+    } else {
+      // A body without mass; if <compiler> gives it some, MuJoCo puts it there.
+      inertia.com = draft.body.pose.position;
+      inertia.principal_axes = draft.body.pose.rotation;
+    }
+    bound_inertia(reader_.compiler, a.element(), inertia);
+  }
+
+  // The frame of a lone free body moves to its centre of mass and principal axes.
+  void align_with_inertia(Draft& draft) {
+    InertiaDescription& inertia = draft.body.inertia;
+    const Quaternion axes = inertia.principal_axes.value_or(Quaternion::Identity());
+    const Pose moved{inertia.com, axes};
+    const Pose back = inverse(moved);
+    draft.body.pose = draft.body.pose * moved;
+    inertia.com.setZero();
+    const Matrix3 R = axes.toRotationMatrix();
+    inertia.inertia = (R.transpose() * inertia.inertia * R).diagonal().asDiagonal();
+    inertia.principal_axes = Quaternion::Identity();
+    for (GeometryDraft& g : draft.geometries) g.description.pose = back * g.description.pose;
+    for (FrameDescription& site : draft.sites) site.pose = back * site.pose;
+  }
+
+  void finish(Draft& draft) {
+    Description& d = reader_.description;
+    if (draft.body.name != "world") d.bodies.push_back(std::move(draft.body));
+    for (GeometryDraft& g : draft.geometries) {
+      if (!g.dropped) d.geometries.push_back(std::move(g.description));
+    }
+    for (FrameDescription& site : draft.sites) d.frames.push_back(std::move(site));
+    for (auto child = draft.children.rbegin(); child != draft.children.rend(); ++child) {
+      tasks_.push_back(std::move(*child));
+    }
+  }
+
+  Reader& reader_;
+  std::vector<BodyTask> tasks_;
+};
+
+}  // namespace
+
+void read_tree(Reader& reader) {
+  TreeReader(reader).read();
+  require_moving_mass(reader);
+  if (reader.compiler.total_mass > 0.0) set_total_mass(reader.description, reader.compiler.total_mass);
+}
+
+}  // namespace articula::mjcf
