@@ -13,28 +13,28 @@ struct BatchTimes {
   double median_ns = 0.0;
 };
 
-// Nanoseconds per call of `call(state_index)`. A batch is as many passes through all states as fill
-// `batch_ns`, long against the clock's resolution and short against an interruption; its figure is the
-// average per call. Many states keep the branch predictor from learning one of them by heart.
+// Nanoseconds per call of `call(state_index)`. A batch is as many calls as fill `batch_ns`: long against the
+// clock's resolution, short against a time slice, so that on a busy machine some batches pass undisturbed.
+// Its figure is the average per call. Batches go round and round through the states: many of them keep the
+// branch predictor from learning one by heart. The cost must not depend on the state, or the minimum picks
+// cheap ones.
 template <class Call>
 BatchTimes time_batches(int state_count, int repeats, Call&& call, double batch_ns = 2e5) {
   using Clock = std::chrono::steady_clock;
-  const auto pass_ns = [&](int passes) {
+  int state = 0;
+  const auto batch = [&](int calls) {
     const auto start = Clock::now();
-    for (int pass = 0; pass < passes; ++pass) {
-      for (int i = 0; i < state_count; ++i) {
-        call(i);
-      }
+    for (int i = 0; i < calls; ++i) {
+      call(state);
+      if (++state == state_count) state = 0;
     }
-    return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
+    return std::chrono::duration<double, std::nano>(Clock::now() - start).count() / calls;
   };
 
-  pass_ns(1);  // caches, page faults, lazily sized workspaces
-  const int passes = std::max(1, static_cast<int>(std::ceil(batch_ns / std::max(1.0, pass_ns(1)))));
+  batch(state_count);  // caches, page faults, lazily sized workspaces
+  const int calls = std::max(1, static_cast<int>(std::ceil(batch_ns / std::max(1.0, batch(state_count)))));
   std::vector<double> per_call(static_cast<std::size_t>(std::max(1, repeats)));
-  for (double& ns : per_call) {
-    ns = pass_ns(passes) / (static_cast<double>(passes) * state_count);
-  }
+  for (double& ns : per_call) ns = batch(calls);
   std::sort(per_call.begin(), per_call.end());
   return {per_call.front(), per_call[per_call.size() / 2]};
 }

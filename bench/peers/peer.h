@@ -5,10 +5,11 @@
  * of ours. peer_load.hpp opens it.
  *
  * Everything that crosses this interface is in Articula's convention, which is MuJoCo's:
- *   free joint  q = (x y z, qw qx qy qz),  v = (linear velocity in the world, angular velocity in the body
- * frame); ball joint  q = (qw qx qy qz),         v = angular velocity in the child frame; a derivative with
- * respect to q is along the tangent: q moves with the velocity dq for a unit time. Matrices are row-major. A
- * rival with another convention converts, outside its timed loops.
+ * - free joint: q = (x y z, qw qx qy qz), v = (linear in the world frame, angular in the body frame);
+ * - ball joint: q = (qw qx qy qz), v = angular velocity in the child frame;
+ * - a derivative with respect to q is along the tangent: q moves with the velocity dq for a unit time.
+ *
+ * Matrices are row-major. A rival with another convention converts, outside its timed loops.
  *
  * The interface grows by new names (quantities, kernels, options, sizes), which an older rival answers with
  * "not available", and by new members at the end of PeerApi with a new interface version.
@@ -86,8 +87,8 @@ typedef struct PeerApi {
   /* "nq", "nv"; MuJoCo also "nu", "na", "nbody", "ngeom", "nsensordata". -1: the rival does not know it. */
   int (*size)(const PeerModel* model, const char* name);
 
-  /* Numbers per state of a quantity, -1 where the rival does not have it. With passive forces: springs,
-   * dampers.
+  /* Numbers per state of a quantity, -1 where the rival does not have it. Passive forces are dampers and, in
+   * MuJoCo, springs and all else it counts among them; actuators are MuJoCo's, at `ctrl`.
    *
    *   mass_matrix           M(q)                                            nv x nv
    *   bias                  c(q, v): Coriolis, centrifugal and gravity      nv
@@ -97,15 +98,16 @@ typedef struct PeerApi {
    *   inverse_dynamics_dq, inverse_dynamics_dv                              nv x nv   (Pinocchio)
    *   forward_dynamics_dq, forward_dynamics_dv, forward_dynamics_dtau       nv x nv   (Pinocchio)
    *   actuator_generalised_forces, passive_forces                           nv        (MuJoCo)
-   *   actuator_forces                                                       one per actuator (MuJoCo)
+   *   actuator_forces                                                       one per force output (MuJoCo)
    *   sensors                                                               nsensordata (MuJoCo)
-   *   body_masses, body_positions, body_rotations                           nbody x 1, 3, 9 (MuJoCo; 0 is the
-   * world) contact_count                                                         1 (MuJoCo) */
+   *   body_masses, body_positions, body_rotations                           nbody x 1, 3, 9 (MuJoCo)
+   *   contact_count                                                         1 (MuJoCo)
+   */
   int (*quantity_size)(const PeerModel* model, const char* quantity);
   PeerStatus (*evaluate)(PeerModel* model, const char* quantity, const PeerStates* states, double* out);
 
-  /* Nanoseconds per call of a kernel: minimum and median over `repeats` batches, each batch an average over
-   * whole passes through the states (batch_timing.hpp). The loop runs inside the rival. Every kernel starts
+  /* Nanoseconds per call of a kernel: minimum and median over `repeats` batches, each an average over many
+   * calls that go round the states (batch_timing.hpp). The loop runs inside the rival. Every kernel starts
    * from (q, v, tau or a) alone, as ours do: nothing is kept from an earlier stage. Kernels, by their names
    * in the benchmark's rows: kinematics, rnea, crba_factor, aba, rnea_derivatives,
    * forward_dynamics_derivatives. */
@@ -117,8 +119,7 @@ typedef struct PeerApi {
   PeerStatus (*simulate)(PeerModel* model, const PeerStates* start, int steps, const double* ctrl, double* q,
                          double* v);
 
-  /* MuJoCo: "timestep", "elliptic" (0 or 1), "contact" (0 or 1), "limit" (0 or 1), "frictionloss" (0 or 1).
-   */
+  /* MuJoCo: "timestep"; 0 or 1: "elliptic" (cone), "contact", "limit", "frictionloss". */
   PeerStatus (*set_option)(PeerModel* model, const char* option, double value);
 } PeerApi;
 

@@ -24,26 +24,13 @@ void store_vector(double* column, int stride, Vec3 a) {
   for (int k = 0; k < 3; ++k) column[k * stride] = a[k];
 }
 
-// E = sum m u r^T with u = v + w x r:  v h^T + [w]x (tr I / 2 - I),   P = m v + w x h
-VelocityCoupling coupling_of(const Inertia& inertia, const Motion& v) {
-  Mat3 second_moment = inertia.rotational * -1.0;
-  second_moment += Mat3::diagonal(0.5 * trace(inertia.rotational));
-  const Mat3 E = outer(v.linear, inertia.moment) + cross(v.angular, second_moment);
-  const Vec3 P = v.linear * inertia.mass + cross(v.angular, inertia.moment);
-  return {Mat3::diagonal(2.0 * trace(E)) - E * 2.0, P * 2.0};
-}
-
-// A wrench (n, F) at the moving point r, constant in world axes, turns away from one that moves with
-// the body. For a turn w' of the body the difference is
-//   ( r x (w' x F) - n x w',  -F x w' )  =  ( ((r . F) 1 - F r^T - [n]x) w',  -F x w' )
 VelocityCoupling external_coupling(const Model& model, const Data& data, const ExternalWrenches& external,
                                    int link) {
   VelocityCoupling sum{};
   for (int b : model.structure().links[link].bodies) {
     const double* wrench = external.data() + 6 * b;
-    const Vec3 F = load3(wrench), n = load3(wrench + 3);
     const Vec3 r = data.link_r[link] + data.link_R[link] * model.constants().body_com[b];
-    sum += {Mat3::diagonal(dot(r, F)) - outer(F, r) - skew(n), F};
+    sum += wrench_coupling(load3(wrench), load3(wrench + 3), r);
   }
   return sum;
 }
@@ -54,7 +41,7 @@ void gather_couplings(const Model& model, const Data& data, RneaDerivativeWork& 
   const int nlink = model.nlink();
   for (int k = 1; k < nlink; ++k) {
     work.composite[k] = data.link_inertia[k];
-    VelocityCoupling coupling = coupling_of(data.link_inertia[k], data.link_v[k]);
+    VelocityCoupling coupling = rigid_coupling(data.link_inertia[k], data.link_v[k]);
     if (options.gyroscopic_step > 0.0 && turns_freely(s, s.links[k])) {
       const Mat3& R = data.link_R[k];
       const GyroscopicTerm term =
@@ -107,6 +94,19 @@ struct SixNumbers {
 };
 
 }  // namespace
+
+// E = sum m u r^T with u = v + w x r:  v h^T + [w]x (tr I / 2 - I),   P = m v + w x h
+VelocityCoupling rigid_coupling(const Inertia& inertia, const Motion& v) {
+  Mat3 second_moment = inertia.rotational * -1.0;
+  second_moment += Mat3::diagonal(0.5 * trace(inertia.rotational));
+  const Mat3 E = outer(v.linear, inertia.moment) + cross(v.angular, second_moment);
+  const Vec3 P = v.linear * inertia.mass + cross(v.angular, inertia.moment);
+  return {Mat3::diagonal(2.0 * trace(E)) - E * 2.0, P * 2.0};
+}
+
+VelocityCoupling wrench_coupling(Vec3 F, Vec3 n, Vec3 r) {
+  return {Mat3::diagonal(dot(r, F)) - outer(F, r) - skew(n), F};
+}
 
 RneaDerivativeWork::RneaDerivativeWork(const Model& model)
     : composite(model.nlink()),

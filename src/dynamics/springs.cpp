@@ -34,13 +34,13 @@ Stretch stretch_of(const Model& model, const ConstVectorRef& q, const JointIndex
   return stretch;
 }
 
-// Calls visit(joint, k, stretch) for every joint that has a spring.
+// Calls visit(joint, k, stretch) for every joint with a spring, or for all joints.
 template <class Visit>
-void for_each_spring(const Model& model, const ConstVectorRef& q, Visit visit) {
+void for_each_joint(const Model& model, const ConstVectorRef& q, bool without_spring_too, Visit visit) {
   require_size("q", q.size(), model.nq());
   for (const JointIndex& joint : model.structure().joints) {
     const double k = model.theta()[joint.stiffness];
-    if (k != 0.0) visit(joint, k, stretch_of(model, q, joint));
+    if (k != 0.0 || without_spring_too) visit(joint, k, stretch_of(model, q, joint));
   }
 }
 
@@ -48,7 +48,7 @@ void for_each_spring(const Model& model, const ConstVectorRef& q, Visit visit) {
 
 void add_spring_forces(const Model& model, const ConstVectorRef& q, VectorRef tau) {
   require_size("tau", tau.size(), model.nv());
-  for_each_spring(model, q, [&](const JointIndex& joint, double k, const Stretch& stretch) {
+  for_each_joint(model, q, false, [&](const JointIndex& joint, double k, const Stretch& stretch) {
     for (int i = 0; i < stretch.added; ++i) tau[joint.dof + i] -= k * stretch.shift[i];
     for (int i = 0; stretch.turning >= 0 && i < 3; ++i) {
       tau[stretch.turning + i] -= k * stretch.turn[i];
@@ -58,18 +58,84 @@ void add_spring_forces(const Model& model, const ConstVectorRef& q, VectorRef ta
 
 double spring_energy(const Model& model, const ConstVectorRef& q) {
   double sum = 0.0;
-  for_each_spring(model, q, [&](const JointIndex&, double k, const Stretch& stretch) {
+  for_each_joint(model, q, false, [&](const JointIndex&, double k, const Stretch& stretch) {
     for (double shift : stretch.shift) sum += 0.5 * k * shift * shift;
     sum += 0.5 * k * squared_norm(stretch.turn);
   });
   return sum;
 }
 
-void add_spring_stiffness(const Model& model, const ConstVectorRef& q, MatrixRef J) {
-  for_each_spring(model, q, [&](const JointIndex& joint, double k, const Stretch& stretch) {
-    for (int i = 0; i < stretch.added; ++i) J(joint.dof + i, joint.dof + i) -= k;
+namespace {
+
+// How the turn of a stretched ball or free joint changes with q, and with its rest pose.
+struct TurnRates {
+  Mat3 by_q, by_rest;
+  explicit TurnRates(Vec3 turn)
+      : by_q(inverse_right_jacobian(turn)),
+        by_rest(by_q * rotation_matrix(exp_rotation(-turn)) * -1.0) {}
+};
+
+// Where theta keeps the rest pose of a free joint; a ball's is the identity.
+const double* rest_pose(const Model& model, const JointIndex& joint) {
+  if (joint.type != JointType::free) return nullptr;
+  return model.theta().data() + model.structure().bodies[joint.body].placement;
+}
+
+}  // namespace
+
+void add_spring_directional(const Model& model, const ConstVectorRef& q, const ConstVectorRef& dq,
+                            const double* dtheta, VectorRef dtau) {
+  const double* theta = model.theta().data();
+  for_each_joint(model, q, dtheta != nullptr, [&](const JointIndex& joint, double k, const Stretch& stretch) {
+    const double dk = dtheta == nullptr ? 0.0 : dtheta[joint.stiffness];
+    const double* rest = dtheta == nullptr ? nullptr : rest_pose(model, joint);
+    const double* drest = rest == nullptr ? nullptr : dtheta + (rest - theta);
+    const double dreference =
+        dtheta != nullptr && joint.spring_reference >= 0 ? dtheta[joint.spring_reference] : 0.0;
+    for (int i = 0; i < stretch.added; ++i) {
+      const double moved = dq[joint.dof + i] - dreference - (drest == nullptr ? 0.0 : drest[i]);
+      dtau[joint.dof + i] -= dk * stretch.shift[i] + k * moved;
+    }
     if (stretch.turning < 0) return;
-    J.block<3, 3>(stretch.turning, stretch.turning) -= k * inverse_right_jacobian(stretch.turn).eigen();
+    const TurnRates rates(stretch.turn);
+    Vec3 turned = rates.by_q * load3(dq.data() + stretch.turning);
+    if (drest != nullptr) turned += rates.by_rest * quaternion_turn(rest + 3, drest + 3);
+    for (int i = 0; i < 3; ++i) dtau[stretch.turning + i] -= dk * stretch.turn[i] + k * turned[i];
+  });
+}
+
+void add_spring_adjoint(const Model& model, const ConstVectorRef& q, const ConstVectorRef& y, VectorRef q_bar,
+                        double* theta_bar) {
+  const double* theta = model.theta().data();
+  for_each_joint(
+      model, q, theta_bar != nullptr, [&](const JointIndex& joint, double k, const Stretch& stretch) {
+        const double* rest = theta_bar == nullptr ? nullptr : rest_pose(model, joint);
+        double* rest_bar = rest == nullptr ? nullptr : theta_bar + (rest - theta);
+        for (int i = 0; i < stretch.added; ++i) {
+          const double y_i = y[joint.dof + i];
+          q_bar[joint.dof + i] -= k * y_i;
+          if (theta_bar == nullptr) continue;
+          theta_bar[joint.stiffness] -= stretch.shift[i] * y_i;
+          if (joint.spring_reference >= 0) theta_bar[joint.spring_reference] += k * y_i;
+          if (rest_bar != nullptr) rest_bar[i] += k * y_i;
+        }
+        if (stretch.turning < 0) return;
+        const TurnRates rates(stretch.turn);
+        const Vec3 y_turn = load3(y.data() + stretch.turning);
+        const Vec3 turned = transpose_times(rates.by_q, y_turn) * k;
+        for (int i = 0; i < 3; ++i) q_bar[stretch.turning + i] -= turned[i];
+        if (theta_bar != nullptr) theta_bar[joint.stiffness] -= dot(stretch.turn, y_turn);
+        if (rest_bar != nullptr) {
+          add_quaternion_covector(rest + 3, transpose_times(rates.by_rest, y_turn) * -k, rest_bar + 3);
+        }
+      });
+}
+
+void add_spring_jacobian(const Model& model, const ConstVectorRef& q, double scale, RowMatrixRef J) {
+  for_each_joint(model, q, false, [&](const JointIndex& joint, double k, const Stretch& stretch) {
+    for (int i = 0; i < stretch.added; ++i) J(joint.dof + i, joint.dof + i) -= scale * k;
+    if (stretch.turning < 0) return;
+    J.block<3, 3>(stretch.turning, stretch.turning) -= scale * k * TurnRates(stretch.turn).by_q.eigen();
   });
 }
 

@@ -86,6 +86,26 @@ Mat3 inverse_right_jacobian(Vec3 d) {
   return Mat3::identity() + x * 0.5 + x * x * second;
 }
 
+namespace {
+
+double turn_scale(const double* wxyz) {
+  return 2.0 / std::sqrt(wxyz[0] * wxyz[0] + squared_norm(load3(wxyz + 1)));
+}
+
+}  // namespace
+
+Vec3 quaternion_turn(const double* wxyz, const double* d) {
+  return (conjugate(load_quaternion(wxyz)) * Quat{d[0], load3(d + 1)}).v * turn_scale(wxyz);
+}
+
+void add_quaternion_covector(const double* wxyz, Vec3 turn_bar, double* d_bar) {
+  const Quat unit = load_quaternion(wxyz);
+  const Vec3 scaled = turn_bar * turn_scale(wxyz);
+  const Vec3 v_bar = scaled * unit.w + cross(unit.v, scaled);
+  d_bar[0] -= dot(scaled, unit.v);
+  for (int i = 0; i < 3; ++i) d_bar[1 + i] += v_bar[i];
+}
+
 Mat3 rotation_about(Vec3 k, double sine, double cosine) {
   const Vec3 sk = k * sine, ck = k * (1.0 - cosine);
   Mat3 R = outer(ck, k);

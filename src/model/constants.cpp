@@ -40,10 +40,11 @@ void require_finite(const Structure& s, const VectorX& theta) {
   }
 }
 
+// Contact laws make no sense for these below zero. Damping and armature may pass through zero, so that
+// they can be differentiated there; a mass matrix that loses its factor is noticed by the step.
 void require_not_negative(const Structure& s, const VectorX& theta) {
   for (const ParameterSlice& slice : s.parameters.slices()) {
-    const bool must = slice.kind == ParameterKind::damping || slice.kind == ParameterKind::armature ||
-                      slice.kind == ParameterKind::dry_friction || slice.kind == ParameterKind::friction ||
+    const bool must = slice.kind == ParameterKind::dry_friction || slice.kind == ParameterKind::friction ||
                       slice.kind == ParameterKind::restitution;
     if (must && theta.segment(slice.offset, slice.size).minCoeff() < 0.0) {
       throw Error(fmt::format("parameter '{}' is negative", slice.name));
@@ -130,11 +131,11 @@ Constants derive_constants(const Structure& s, const VectorX& theta) {
   c.armature.resize(nv), c.damping.resize(nv), c.dry_friction.resize(nv);
   derive_joints(s, theta, c);
   c.links[0].rotation = Mat3::identity();
-  for (size_t b = 0; b < s.bodies.size(); ++b) {
+  for (size_t b = 1; b < s.bodies.size(); ++b) {
     const BodyIndex& body = s.bodies[b];
     const size_t link = body.link;
     if (s.links[link].body == static_cast<int>(b)) {
-      if (b > 0) derive_link(s, theta, c, link);
+      derive_link(s, theta, c, link);
     } else {
       const Placement own = placement_at(theta, body.placement);
       const Placement& parent = c.body_in_link[body.parent];

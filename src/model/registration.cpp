@@ -1,6 +1,5 @@
 #include "registration.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <fmt/format.h>
 
 #include <unordered_map>
@@ -75,9 +74,9 @@ void register_joint(Collector& theta, JointIndex& joint, const JointDescription&
 void register_bodies(Structure& s, Collector& theta) {
   const Description& d = *s.description;
   size_t next_joint = 0;
-  for (size_t i = 0; i < s.bodies.size(); ++i) {
+  for (size_t i = 1; i < s.bodies.size(); ++i) {
     BodyIndex& body = s.bodies[i];
-    const BodyDescription described = i == 0 ? BodyDescription{} : d.bodies[i - 1];
+    const BodyDescription& described = d.bodies[i - 1];
     body.placement =
         theta.add(fmt::format("body/{}/placement", body.name), ParameterKind::placement, described.pose);
     const InertiaDescription& inertia = described.inertia;

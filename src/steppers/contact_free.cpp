@@ -8,10 +8,13 @@
 namespace articula {
 
 ContactFreeWork::ContactFreeWork(const Model& model)
-    : force(model.nv()),
+    : q(model.nq()),
+      v(model.nv()),
       acceleration(model.nv()),
-      h_damping(model.nv()),
-      q_next(model.nq()) {}
+      v_next(model.nv()),
+      q_next(model.nq()),
+      force(model.nv()),
+      h_slope(model.nv()) {}
 
 StepStatus contact_free_step(const Model& model, Data& data, ContactFreeWork& work,
                              const ContactFreeSettings& settings, const ConstVectorRef& tau, State& state) {
@@ -23,23 +26,24 @@ StepStatus contact_free_step(const Model& model, Data& data, ContactFreeWork& wo
     return StepStatus::input_not_finite;
   }
 
-  // (M + h D) (v+ - v)/h = tau - springs - c - D v
+  // (M + h D) a = tau - springs - c - D v,    v+ = v + h a
   const DynamicsOptions options{settings.external, settings.implicit_gyroscopic ? h : 0.0};
-  bias_forces(model, data, state.q, state.v, work.force, options);
-  work.force = tau - work.force;
-  add_spring_forces(model, state.q, work.force);
   const Eigen::Map<const VectorX> damping(model.constants().damping.data(), model.nv());
-  work.force -= damping.cwiseProduct(state.v);
-  work.h_damping = h * damping;
+  work.q = state.q;
+  work.v = state.v;
+  bias_forces(model, data, state.q, state.v, work.force, options);
+  work.force = tau - work.force - damping.cwiseProduct(state.v);
+  add_spring_forces(model, state.q, work.force);
+  work.h_slope = h * damping;
   composite_mass_matrix(model, data);
-  if (!factor_mass_matrix(model, data, work.h_damping.data())) return StepStatus::singular_mass;
+  if (!factor_mass_matrix(model, data, work.h_slope.data())) return StepStatus::singular_mass;
   work.acceleration = work.force;
   solve_mass_matrix(model, data, work.acceleration);
 
-  work.force = state.v + h * work.acceleration;  // v+
-  integrate(model, state.q, work.force, h, work.q_next);
-  if (!work.force.allFinite() || !work.q_next.allFinite()) return StepStatus::result_not_finite;
-  state.v = work.force;
+  work.v_next = state.v + h * work.acceleration;
+  integrate(model, state.q, work.v_next, h, work.q_next);
+  if (!work.v_next.allFinite() || !work.q_next.allFinite()) return StepStatus::result_not_finite;
+  state.v = work.v_next;
   state.q = work.q_next;
   state.time += h;
   return StepStatus::ok;

@@ -19,6 +19,7 @@ VectorX ridders(const std::function<VectorX(double)>& f, double step) {
       const VectorX& coarse = previous[static_cast<size_t>(k - 1)];
       const VectorX& fine = current[static_cast<size_t>(k - 1)];
       current.push_back((fine * factor - coarse) / (factor - 1.0));
+      if (k < 2) continue;  // one extrapolation may agree by chance
       const VectorX estimate =
           (current.back() - fine).cwiseAbs().cwiseMax((current.back() - coarse).cwiseAbs());
       if (error.size() == 0) {

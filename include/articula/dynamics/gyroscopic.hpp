@@ -19,8 +19,18 @@ struct GyroscopicTerm {
 // w: angular velocity in the link's axes; about_com: inertia in the link's axes.
 GyroscopicTerm implicit_gyroscopic(const Mat3& about_com, Vec3 w, double h);
 
+// How the torque changes with the inertia: along dI, and as a gradient G with  lambda . change = G : dI.
+Vec3 gyroscopic_inertia_change(const Mat3& about_com, Vec3 w, double h, const Mat3& dI);
+Mat3 gyroscopic_inertia_gradient(const Mat3& about_com, Vec3 w, double h, Vec3 lambda);
+
+// How it changes with the step h.
+Vec3 gyroscopic_step_change(const Mat3& about_com, Vec3 w, double h);
+
 // Inertia of the link about its centre of mass, in its axes.
 Mat3 inertia_about_com(const Inertia& link);
+Mat3 inertia_about_com_change(const Inertia& link, const Inertia& change);
+// The gradient with respect to (I, h, m) of  G : I_com.
+Inertia inertia_about_com_gradient(const Inertia& link, const Mat3& G);
 
 // Whether the link takes the implicit term: its last joint is a ball or free.
 bool turns_freely(const Structure& structure, const LinkIndex& link);

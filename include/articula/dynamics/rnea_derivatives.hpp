@@ -29,6 +29,13 @@ inline Vec3 transpose_times(const VelocityCoupling& B, const Motion& S) {
   return transpose_times(B.N, S.angular) + cross(B.two_P, S.linear);
 }
 
+// Of a rigid body that moves with v.
+VelocityCoupling rigid_coupling(const Inertia& inertia, const Motion& v);
+// Of a wrench (force F and torque n in world axes) on a body at r: constant, it does not turn with the
+// body, and differs from one that does, for a turn w', by
+//   ( r x (w' x F) - n x w',  -F x w' )  =  ( ((r . F) 1 - F r^T - [n]x) w',  -F x w' )
+VelocityCoupling wrench_coupling(Vec3 F, Vec3 n, Vec3 r);
+
 // Workspace of the derivatives, sized once from the model.
 struct RneaDerivativeWork {
   explicit RneaDerivativeWork(const Model& model);

@@ -2,7 +2,7 @@
 // Joint springs. A hinge or slide is pulled towards its spring reference; a ball or free joint
 // towards its neutral pose, by the rotation vector (and shift) from there.
 
-#include "articula/model/model.hpp"
+#include "articula/dynamics/crba.hpp"
 
 namespace articula {
 
@@ -12,7 +12,15 @@ void add_spring_forces(const Model& model, const ConstVectorRef& q, VectorRef ta
 // sum k |q (-) q_spring|^2 / 2
 double spring_energy(const Model& model, const ConstVectorRef& q);
 
-// d(-k (q (-) q_spring))/dq of one joint's dofs (block of 1, 3 or 6), added to J (nv x nv).
-void add_spring_stiffness(const Model& model, const ConstVectorRef& q, MatrixRef J);
+// dtau += derivative along dq (nv) and dtheta (all parameters; null: none).
+void add_spring_directional(const Model& model, const ConstVectorRef& q, const ConstVectorRef& dq,
+                            const double* dtheta, VectorRef dtau);
+
+// q_bar += (dtau/dq)^T y,   theta_bar += (dtau/dtheta)^T y (null: not wanted)
+void add_spring_adjoint(const Model& model, const ConstVectorRef& q, const ConstVectorRef& y, VectorRef q_bar,
+                        double* theta_bar);
+
+// J += scale dtau/dq, block-diagonal.
+void add_spring_jacobian(const Model& model, const ConstVectorRef& q, double scale, RowMatrixRef J);
 
 }  // namespace articula

@@ -27,6 +27,11 @@ Vec3 log_rotation(const Quat& q);
 Mat3 right_jacobian(Vec3 rotation);
 Mat3 inverse_right_jacobian(Vec3 rotation);
 
+// The turn (in the turned axes) that a change d of a quaternion in memory makes, 2 vec(conj(q) d) / |q|,
+// whatever its norm; and d_bar += the gradient of  turn_bar . turn  with respect to d.
+Vec3 quaternion_turn(const double* wxyz, const double* d);
+void add_quaternion_covector(const double* wxyz, Vec3 turn_bar, double* d_bar);
+
 // Rot(axis, angle) for a unit axis.
 Mat3 rotation_about(Vec3 axis, double sine, double cosine);
 

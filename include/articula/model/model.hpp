@@ -28,8 +28,8 @@ struct BodyIndex {
   std::string name;
   int parent = 0;
   int link = 0;
-  int placement = 0;   // offset in theta: position (3), quaternion (4)
-  int inertia = 0;     // offset in theta: 10 numbers
+  int placement = -1;  // offset in theta: position (3), quaternion (4); the world has none
+  int inertia = -1;    // offset in theta: 10 numbers
   int kinematic = -1;  // which pose of Input moves it; -1: none
   double gravity_compensation = 0.0;
 };

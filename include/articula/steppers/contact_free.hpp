@@ -13,13 +13,15 @@ struct ContactFreeSettings {
   const ExternalWrenches* external = nullptr;
 };
 
-// Workspace beyond Data, kept for the step's derivatives: the factor of M + h D stays in data.
+// Workspace beyond Data, and what the step's derivatives (derivatives/contact_free.hpp) need to know of
+// it: they hold for the last step, as long as data and this are as the step left them.
 struct ContactFreeWork {
   explicit ContactFreeWork(const Model& model);
-  VectorX force;         // nv: unbalanced forces
+  VectorX q, v;          // before the step
   VectorX acceleration;  // nv: (v+ - v) / h
-  VectorX h_damping;     // nv: h D
-  VectorX q_next;        // nq
+  VectorX v_next, q_next;
+  VectorX force;    // nv: unbalanced forces
+  VectorX h_slope;  // nv: h D, the part of the forces taken at v+
 };
 
 // Takes `state` one step on, in place. tau (nv): forces at the joints.
