@@ -142,4 +142,32 @@ bool aba(const Model& model, Data& data, const ConstVectorRef& q, const ConstVec
   return positive;
 }
 
+// aba without velocities and weight: inwards  u = x - S . p,  p += U u / D;  outwards  x = (u - U . a) / D.
+void aba_solve(const Model& model, Data& data, VectorRef x) {
+  const Structure& s = model.structure();
+  require_size("x", x.size(), s.nv);
+  std::vector<Force>& p = data.articulated_bias;
+  std::vector<Motion>& a = data.aba_a;
+  const int nlink = model.nlink();
+  for (int k = 1; k < nlink; ++k) p[k] = {};
+  for (int k = nlink - 1; k > 0; --k) {
+    const LinkIndex& link = s.links[k];
+    Force force = p[k];
+    for (int d = link.dof_end - 1; d >= link.dof_begin; --d) {
+      x[d] -= dot(data.S_local[d], force);
+      force += data.dof_U[d] * (x[d] * data.dof_inverse_D[d]);
+    }
+    if (!link.root) p[link.parent] += shifted(force, reach(data, link, k));
+  }
+  for (int k = 1; k < nlink; ++k) {
+    const LinkIndex& link = s.links[k];
+    Motion acceleration = link.root ? Motion{} : shifted(a[link.parent], -reach(data, link, k));
+    for (int d = link.dof_begin; d < link.dof_end; ++d) {
+      x[d] = (x[d] - dot(acceleration, data.dof_U[d])) * data.dof_inverse_D[d];
+      acceleration += data.S_local[d] * x[d];
+    }
+    a[k] = acceleration;
+  }
+}
+
 }  // namespace articula

@@ -149,7 +149,8 @@ void solve_mass_matrix_columns(const Model& model, const Data& data, RowMatrixRe
   require_size("rows of x", x.rows(), s.nv);
   const long columns = x.cols(), stride = x.outerStride();
   long c = 0;
-  for (; c + 24 <= columns; c += 24) solve_tile<6>(s, data, x.data() + c, stride);
+  for (; c + 40 <= columns; c += 40) solve_tile<10>(s, data, x.data() + c, stride);
+  for (; c + 20 <= columns; c += 20) solve_tile<5>(s, data, x.data() + c, stride);
   for (; c + 8 <= columns; c += 8) solve_tile<2>(s, data, x.data() + c, stride);
   for (; c + 4 <= columns; c += 4) solve_tile<1>(s, data, x.data() + c, stride);
   for (; c < columns; ++c) {

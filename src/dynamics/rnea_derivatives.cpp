@@ -35,30 +35,21 @@ VelocityCoupling external_coupling(const Model& model, const Data& data, const E
   return sum;
 }
 
-void gather_couplings(const Model& model, const Data& data, RneaDerivativeWork& work,
-                      const DynamicsOptions& options) {
+// Composite inertias and couplings of subtrees.
+void gather_subtrees(const Model& model, const Data& data, RneaDerivativeWork& work, bool has_external) {
   const Structure& s = model.structure();
   const int nlink = model.nlink();
   for (int k = 1; k < nlink; ++k) {
     work.composite[k] = data.link_inertia[k];
-    VelocityCoupling coupling = rigid_coupling(data.link_inertia[k], data.link_v[k]);
-    if (options.gyroscopic_step > 0.0 && turns_freely(s, s.links[k])) {
-      const Mat3& R = data.link_R[k];
-      const GyroscopicTerm term =
-          implicit_gyroscopic(inertia_about_com(model.constants().links[k].inertia),
-                              transpose_times(R, data.link_v[k].angular), options.gyroscopic_step);
-      coupling.N += R * term.derivative * transpose(R);
-    }
-    work.own_coupling[k] = work.coupling[k] = coupling;
-    if (options.external != nullptr) {
-      work.own_external[k] = work.external[k] = external_coupling(model, data, *options.external, k);
-    }
+    work.coupling[k] = work.own_coupling[k];
+    if (has_external) work.external[k] = work.own_external[k];
   }
   for (int k = nlink - 1; k > 0; --k) {
     if (s.links[k].root) continue;
-    work.composite[s.links[k].parent] += work.composite[k];
-    work.coupling[s.links[k].parent] += work.coupling[k];
-    if (options.external != nullptr) work.external[s.links[k].parent] += work.external[k];
+    const int parent = s.links[k].parent;
+    work.composite[parent] += work.composite[k];
+    work.coupling[parent] += work.coupling[k];
+    if (has_external) work.external[parent] += work.external[k];
   }
 }
 
@@ -121,21 +112,41 @@ RneaDerivativeWork::RneaDerivativeWork(const Model& model)
       path_turn(model.nlink()),
       subtree_force(model.nlink()) {}
 
+void prepare_rnea_products(const Model& model, Data& data, RneaDerivativeWork& work, const double* v,
+                           const double* a, const DynamicsOptions& options) {
+  const Structure& s = model.structure();
+  motion_rates(model, data, v, a);
+  for (int d = 0; d < s.nv; ++d) {
+    work.psi_ddot[d] = cross(data.dof_a[d], data.S[d]) + cross(data.dof_v[d], data.psi_dot[d]);
+  }
+  for (int k = 1; k < model.nlink(); ++k) {
+    work.own_coupling[k] = rigid_coupling(data.link_inertia[k], data.link_v[k]);
+    if (options.gyroscopic_step > 0.0 && turns_freely(s, s.links[k])) {
+      work.own_coupling[k].N += implicit_gyroscopic(inertia_about_com(data.local_inertia[k]),
+                                                    data.link_v[k].angular, options.gyroscopic_step)
+                                    .derivative;
+    }
+    if (options.external != nullptr) {
+      work.own_external[k] = external_coupling(model, data, *options.external, k);
+    }
+  }
+}
+
 void prepare_rnea_derivatives(const Model& model, Data& data, RneaDerivativeWork& work, const double* v,
                               const double* a, const DynamicsOptions& options) {
   const Structure& s = model.structure();
-  motion_rates(model, data, v, a);
-  gather_couplings(model, data, work, options);
+  const bool has_external = options.external != nullptr;
+  prepare_rnea_products(model, data, work, v, a, options);
+  gather_subtrees(model, data, work, has_external);
   for (int d = 0; d < s.nv; ++d) {
     const int k = s.dofs[d].link;
     const Motion& S = data.S[d];
     const VelocityCoupling& B = work.coupling[k];
-    work.psi_ddot[d] = cross(data.dof_a[d], S) + cross(data.dof_v[d], data.psi_dot[d]);
     Force U =
         cross(S, data.link_force[k]) + work.composite[k] * work.psi_ddot[d] + B * data.psi_dot[d].angular;
     const Force W = work.composite[k] * (data.psi_dot[d] + data.S_dot[d]) + B * S.angular;
     double* column = work.columns.data() + d;
-    if (options.external != nullptr) {
+    if (has_external) {
       U += work.external[k] * S.angular;
       store_vector(column + row_X * work.stride, work.stride, transpose_times(work.external[k], S));
     }

@@ -1,5 +1,6 @@
 #include "registration.hpp"
 
+#include <Eigen/Eigenvalues>
 #include <fmt/format.h>
 
 #include <unordered_map>

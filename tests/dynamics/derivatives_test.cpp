@@ -153,6 +153,7 @@ TEST(dynamics_derivatives, products_are_those_with_the_jacobians) {
 
     ASSERT_TRUE(forward_dynamics_derivatives(c.model, c.data, work, x.q, x.v, c.tau, c.options));
     const MatrixX a_q = work.da_dq(), a_v = work.da_dv(), a_tau = work.da_dtau();
+    ASSERT_TRUE(prepare_forward_products(c.model, c.data, work, x.q, x.v, c.tau, c.options));
     forward_dynamics_directional(c.model, c.data, work, dq, dv, da, along, c.options);
     forward_dynamics_adjoint(c.model, c.data, work, y, q_bar, v_bar, tau_bar, c.options);
     EXPECT_LT(product_difference(along, a_q * dq + a_v * dv + a_tau * da), product_tolerance) << seed;

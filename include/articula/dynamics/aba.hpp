@@ -10,4 +10,7 @@ namespace articula {
 [[nodiscard]] bool aba(const Model& model, Data& data, const ConstVectorRef& q, const ConstVectorRef& v,
                        const ConstVectorRef& tau, VectorRef a, const DynamicsOptions& options = {});
 
+// x <- M(q)^-1 x with what the last aba left in data, O(N).
+void aba_solve(const Model& model, Data& data, VectorRef x);
+
 }  // namespace articula

@@ -27,13 +27,12 @@ struct ForwardDerivativeWork {
                                                 const ConstVectorRef& tau,
                                                 const DynamicsOptions& options = {});
 
-// Acceleration and everything the O(N) products need: fills work.acceleration, data.factor, work.rnea.
+// Acceleration and everything the products need, O(N): fills work.acceleration and work.rnea.
 [[nodiscard]] bool prepare_forward_products(const Model& model, Data& data, ForwardDerivativeWork& work,
                                             const ConstVectorRef& q, const ConstVectorRef& v,
                                             const ConstVectorRef& tau, const DynamicsOptions& options = {});
 
-// Products, O(N) each but for the factor's solve; after prepare_forward_products (or the full
-// derivatives). `options` as there.
+// Products, O(N); after prepare_forward_products with the same `options`.
 void forward_dynamics_directional(const Model& model, Data& data, ForwardDerivativeWork& work,
                                   const ConstVectorRef& dq, const ConstVectorRef& dv,
                                   const ConstVectorRef& dtau, VectorRef da,

@@ -39,7 +39,7 @@ struct ParameterWork {
   std::vector<Vec3> subtree_w, subtree_z;
 };
 
-// Fills `work` for the state of the last prepare_rnea_derivatives with the same arguments.
+// Fills `work` for the state of the last prepare_rnea_products with the same arguments.
 void prepare_parameter_derivatives(const Model& model, Data& data, ParameterWork& work,
                                    const ConstVectorRef& q, const DynamicsOptions& options);
 

@@ -58,6 +58,10 @@ void rnea_derivatives(const Model& model, Data& data, RneaDerivativeWork& work, 
                       const ConstVectorRef& v, const ConstVectorRef& a, MatrixRef dtau_dq, MatrixRef dtau_dv,
                       const DynamicsOptions& options = {});
 
+// All that the O(N) products below need, after rnea (or its stages) for the same arguments.
+void prepare_rnea_products(const Model& model, Data& data, RneaDerivativeWork& work, const double* v,
+                           const double* a, const DynamicsOptions& options);
+
 // The stages of rnea_derivatives. Needs rnea (or its stages) and composite_mass_matrix for the same
 // arguments. Fills `work` ...
 void prepare_rnea_derivatives(const Model& model, Data& data, RneaDerivativeWork& work, const double* v,
@@ -72,12 +76,12 @@ struct StridedMatrices {
 void assemble_rnea_derivatives(const Model& model, const Data& data, const RneaDerivativeWork& work,
                                bool has_external, double sign, StridedMatrices out);
 
-// Along a direction, O(N): dtau = dtau/dq dq + dtau/dv dv + M da. Needs prepare_rnea_derivatives.
+// Along a direction, O(N): dtau = dtau/dq dq + dtau/dv dv + M da. Needs prepare_rnea_products.
 void rnea_directional(const Model& model, const Data& data, RneaDerivativeWork& work, bool has_external,
                       const ConstVectorRef& dq, const ConstVectorRef& dv, const ConstVectorRef& da,
                       VectorRef dtau);
 
-// Against a covector, O(N): (dtau/dq)^T y and (dtau/dv)^T y. Needs prepare_rnea_derivatives.
+// Against a covector, O(N): (dtau/dq)^T y and (dtau/dv)^T y. Needs prepare_rnea_products.
 void rnea_adjoint(const Model& model, const Data& data, RneaDerivativeWork& work, bool has_external,
                   const ConstVectorRef& y, VectorRef q_bar, VectorRef v_bar);
 
