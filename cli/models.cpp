@@ -1,11 +1,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
-#include <filesystem>
+#include <memory>
 #include <string>
-#include <vector>
 
+#include "articula/io/load.hpp"
 #include "articula/io/paths.hpp"
 #include "cli/command.hpp"
 #include "cli/table.hpp"
@@ -13,30 +12,22 @@
 namespace articula::cli {
 namespace {
 
-namespace fs = std::filesystem;
-
-/// Every model file below the directory, in alphabetical order.
-std::vector<fs::path> model_files(const fs::path& directory) {
-  std::vector<fs::path> files;
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory)) {
-    const fs::path extension = entry.path().extension();
-    if (extension == ".xml" || extension == ".urdf" || extension == ".sdf") files.push_back(entry.path());
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
 void list_models(bool json) {
   nlohmann::ordered_json models = nlohmann::ordered_json::array();
-  Table table({{"model"}, {"file"}});
-  for (const fs::path& file : model_files(models_directory())) {
-    models.push_back({{"name", file.stem().string()}, {"file", file.string()}});
-    table.add({file.stem().string(), file.string()});
+  Table table({{"model"}, {"nv", Align::right}, {"controls", Align::right}, {"mass, kg", Align::right}});
+  for (const std::string& name : model_names()) {
+    const Model model = load(name);
+    table.add({name, fmt::to_string(model.nv()), fmt::to_string(model.nu()),
+               fmt::format("{:.3f}", model.total_mass())});
+    models.push_back(
+        {{"name", name}, {"nv", model.nv()}, {"controls", model.nu()}, {"mass", model.total_mass()}});
   }
+  const std::string directory = models_directory().string();
   if (json) {
-    fmt::print("{}\n", nlohmann::ordered_json{{"models", models}}.dump(2));
+    const nlohmann::ordered_json object{{"directory", directory}, {"models", models}};
+    fmt::print("{}\n", object.dump(2));
   } else {
-    fmt::print("{}", table.to_text());
+    fmt::print("{}\nin {}; also chainN, a pendulum of N links\n", table.to_text(), directory);
   }
 }
 

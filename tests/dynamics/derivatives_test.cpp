@@ -1,6 +1,7 @@
 // Derivatives of inverse and forward dynamics against Ridders' differences, and their products
 // against the Jacobians.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "articula/dynamics/aba.hpp"
