@@ -1,0 +1,266 @@
+// Signed distance of convex cores: GJK while they are apart, an expanding polytope where they overlap. On curved
+// shapes both are stopped early and finished by Newton's method on the features they found (polish.cpp); a
+// solution counts only if it is proven: its two points lie on the shapes, and no part of the shapes reaches
+// farther along its normal.
+
+#include "convex.hpp"
+
+#include <algorithm>
+
+#include "candidates.hpp"
+#include "epa.hpp"
+#include "polish.hpp"
+
+namespace articula::collision {
+namespace {
+
+// Proof of a polished solution, relative to the size of the shapes.
+constexpr double proof = 2e-12;
+
+Placement at_origin() { return {}; }
+
+Patch core_patch(const Shape& shape, const Placement& at, Feature feature) {
+  Patch patch = make_patch(shape, at, feature);
+  if (core_radius(shape) > 0) patch.radius = 0;
+  return patch;
+}
+
+// Where an iteration stands: nearest points of the cores, direction from A to B, and simplex.
+struct Estimate {
+  Vec3 a, b, n;
+  const DifferencePoint* points[4];
+  double weight[4];
+  int count = 0;
+};
+
+Ending ending(const Estimate& e, const ConvexPair& pair, bool second) {
+  Ending end;
+  end.x = second ? transpose_times(pair.b_in_a.R, e.b - pair.b_in_a.p) : e.a;
+  end.n = second ? transpose_times(pair.b_in_a.R, -e.n) : e.n;
+  int order[4] = {0, 1, 2, 3};
+  std::sort(order, order + e.count, [&](int i, int j) { return e.weight[i] > e.weight[j]; });
+  for (int i = 0; i < e.count; ++i) {
+    const int vertex = second ? e.points[order[i]]->vertex_b : e.points[order[i]]->vertex_a;
+    bool seen = false;
+    for (int j = 0; j < end.count; ++j) seen |= end.vertices[j] == vertex;
+    if (!seen) end.vertices[end.count++] = vertex;
+  }
+  return end;
+}
+
+// Tries feature pairs, likeliest first, at most `limit` of them; on success fills the result. `ceiling` is the
+// depth (minus distance) above which a solution is of no interest.
+bool polish_estimate(const ConvexPair& pair, const Estimate& e, double ceiling, int limit, ConvexDistance& result) {
+  const Candidates ca = candidates(*pair.a, ending(e, pair, false));
+  const Candidates cb = candidates(*pair.b, ending(e, pair, true));
+  for (int total = 0; total < ca.count + cb.count - 1; ++total)
+    for (int i = std::max(0, total - cb.count + 1); i <= std::min(total, ca.count - 1); ++i) {
+      if (limit-- == 0) return false;
+      const Feature fa = ca.list[i], fb = cb.list[total - i];
+      if (fa.kind == FeatureKind::face && fb.kind == FeatureKind::face) continue;
+      const Match m = polish(core_patch(*pair.a, at_origin(), fa), core_patch(*pair.b, pair.b_in_a, fb), e.a, e.b, e.n, pair.size);
+      if (!m.converged || -m.distance > ceiling) continue;
+      const double gap = difference_extent(pair, m.n) + m.distance;
+      const double tolerance = proof * pair.size;
+      if (!(std::abs(gap) <= tolerance)) continue;
+      if (!lies_on(*pair.a, fa, m.a, 1e-9 * pair.size)) continue;
+      if (!lies_on(*pair.b, fb, transpose_times(pair.b_in_a.R, m.b - pair.b_in_a.p), 1e-9 * pair.size)) continue;
+      result.distance = m.distance;
+      result.normal = m.n;
+      result.a = m.a;
+      result.b = m.b;
+      result.feature_a = fa;
+      result.feature_b = fb;
+      return true;
+    }
+  return false;
+}
+
+// Features of polyhedral cores (of curved ones: the likeliest) where nothing is left to polish.
+void name_features(const ConvexPair& pair, const Estimate& e, ConvexDistance& result) {
+  result.feature_a = candidates(*pair.a, ending(e, pair, false)).list[0];
+  result.feature_b = candidates(*pair.b, ending(e, pair, true)).list[0];
+}
+
+Estimate estimate_of(const GjkResult& g) {
+  Estimate e;
+  e.n = g.v * (-1.0 / g.distance);
+  e.count = g.count;
+  for (int i = 0; i < g.count; ++i) {
+    e.points[i] = &g.simplex[i];
+    e.weight[i] = g.weight[i];
+    e.a += g.simplex[i].a * g.weight[i];
+    e.b += g.simplex[i].b * g.weight[i];
+  }
+  return e;
+}
+
+// -------------------------------------------------------------------- apart
+
+bool separated(const ConvexPair& pair, double margin, GjkResult& g, ConvexDistance& result) {
+  const bool curved = is_curved(*pair.a) || is_curved(*pair.b);
+  const double finest = 1e-13 * pair.size;
+  for (double tolerance = curved ? 3e-2 * pair.size : finest;; tolerance *= 0.03) {
+    gjk(pair, margin, std::max(tolerance, finest), g);
+    if (g.status == GjkStatus::touching) return false;
+    if (g.status == GjkStatus::beyond) {
+      result.beyond = true;
+      result.distance = g.lower;
+      return true;
+    }
+    const Estimate e = estimate_of(g);
+    const bool last = tolerance <= finest;
+    if (curved && polish_estimate(pair, e, -0.1 * g.lower, last ? 64 : 2, result)) return true;
+    if (!last) continue;
+    result.distance = g.distance;
+    result.normal = e.n;
+    const Vec3 middle = (e.a + e.b) * 0.5;
+    result.a = middle - e.n * (0.5 * g.distance);
+    result.b = middle + e.n * (0.5 * g.distance);
+    result.exact = !curved || g.distance - g.lower <= 1e-9 * pair.size;
+    name_features(pair, e, result);
+    return true;
+  }
+}
+
+// -------------------------------------------------------------------- overlapping
+
+// Nearest point of a face's plane to the origin, as a mix of the face's corners; false if it is outside.
+bool face_estimate(Polytope& P, int f, Estimate& e) {
+  const Polytope::Face& face = P.face(f);
+  e = {};
+  e.n = face.n;
+  e.count = 3;
+  for (int i = 0; i < 3; ++i) e.points[i] = &P.point(face.point[i]);
+  const Vec3 v = face.n * face.offset;
+  double total = 0;
+  bool inside = true;
+  for (int i = 0; i < 3; ++i) {
+    const Vec3 p = e.points[(i + 1) % 3]->w - v, q = e.points[(i + 2) % 3]->w - v;
+    e.weight[i] = dot(face.n, cross(p, q));
+    const double scale = norm(p) * norm(q);
+    inside &= e.weight[i] >= -1e-12 * scale;
+    e.weight[i] = std::max(e.weight[i], 0.0);
+    total += e.weight[i];
+  }
+  for (int i = 0; i < 3; ++i) {
+    e.weight[i] = total > 0 ? e.weight[i] / total : 1.0 / 3;
+    e.a += e.points[i]->a * e.weight[i];
+    e.b += e.points[i]->b * e.weight[i];
+  }
+  return inside;
+}
+
+// Faces of one facet of A - B tie: the one that holds the nearest point gives the features.
+void finish_on_face(const ConvexPair& pair, Polytope& P, int lowest, ConvexDistance& result) {
+  Estimate e;
+  const double limit = P.face(lowest).offset + 1e-11 * pair.size;
+  if (!face_estimate(P, lowest, e))
+    for (int f = 0; f < P.face_count; ++f) {
+      Estimate other;
+      if (f == lowest || !P.face(f).alive || !(P.face(f).offset <= limit)) continue;
+      if (P.face(f).key < INFINITY && face_estimate(P, f, other)) {
+        e = other;
+        break;
+      }
+    }
+  const double depth = difference_extent(pair, e.n);
+  const Vec3 middle = (e.a + e.b) * 0.5;
+  result.distance = -depth;
+  result.normal = e.n;
+  result.a = middle + e.n * (0.5 * depth);
+  result.b = middle - e.n * (0.5 * depth);
+  name_features(pair, e, result);
+}
+
+// Out of storage, on nearly round differences that reach almost equally far in all directions: descend from every
+// face that may still hide the deepest point.
+bool polish_all(const ConvexPair& pair, Polytope& P, double& best, ConvexDistance& result) {
+  bool found = false;
+  for (int f = 0; f < P.face_count; ++f) {
+    if (!P.face(f).alive || !(P.face(f).key < best)) continue;
+    Estimate e;
+    face_estimate(P, f, e);
+    ConvexDistance solution;
+    if (!polish_estimate(pair, e, best, 8, solution)) continue;
+    best = -solution.distance;
+    result = solution;
+    found = true;
+  }
+  return found;
+}
+
+// Best first over the faces: a face is settled when the shapes reach no farther along its normal, or, on curved
+// shapes, when polishing from it leads to a proven solution that is barely deeper than the face itself.
+void overlapping(const ConvexPair& pair, const GjkResult& g, ConvexDistance& result) {
+  Polytope P;
+  const bool curved = is_curved(*pair.a) || is_curved(*pair.b);
+  const double tolerance = (curved ? 1e-11 : 1e-12) * pair.size;
+  const double resolved = 1e-3 * pair.size;
+  double best = INFINITY;
+  int best_face = -1;
+  bool polished = false;
+  result.exact = false;
+  if (!begin_polytope(pair, g, P)) return;
+  for (;;) {
+    const int f = lowest_face(P);
+    if (f < 0 || P.face(f).key >= best - tolerance) {
+      result.exact = true;
+      break;
+    }
+    const DifferencePoint p = difference_support(pair, P.face(f).n);
+    const double extent = dot(P.face(f).n, p.w), gap = extent - P.face(f).offset;
+    if (extent < best) {
+      best = extent;
+      best_face = f;
+      polished = false;
+      if (gap <= tolerance) {
+        result.exact = true;
+        break;
+      }
+    }
+    if (curved && gap <= 2e-2 * pair.size) {
+      Estimate e;
+      face_estimate(P, f, e);
+      ConvexDistance solution;
+      if (polish_estimate(pair, e, extent + tolerance, gap <= 1e-5 * pair.size ? 64 : 1, solution)) {
+        const double depth = -solution.distance;
+        if (depth < best || (!polished && depth < best + tolerance)) {
+          best = depth;
+          result = solution;
+          polished = true;
+        }
+        if (depth - P.face(f).offset <= resolved) {
+          P.face(f).key = depth;
+          continue;
+        }
+      }
+    }
+    if (gap <= tolerance) {
+      P.face(f).key = extent;
+      continue;
+    }
+    if (!expand(P, f, p)) {
+      polished |= polish_all(pair, P, best, result);
+      break;
+    }
+  }
+  const bool exact = result.exact;
+  if (!polished) finish_on_face(pair, P, best_face, result);
+  result.exact = exact;
+}
+
+}  // namespace
+
+ConvexDistance convex_distance(const ConvexPair& pair, double margin) {
+  const double ra = core_radius(*pair.a), rb = core_radius(*pair.b);
+  ConvexDistance result;
+  GjkResult g;
+  if (!separated(pair, margin + ra + rb, g, result)) overlapping(pair, g, result);
+  result.distance -= ra + rb;
+  result.a += result.normal * ra;
+  result.b -= result.normal * rb;
+  return result;
+}
+
+}  // namespace articula::collision

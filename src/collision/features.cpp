@@ -1,0 +1,145 @@
+#include "features.hpp"
+
+#include <bit>
+
+#include "support.hpp"
+
+namespace articula::collision {
+
+Vec3 point_of(const Shape& shape, int index) {
+  const Vec3 s = shape.size;
+  switch (shape.type) {
+    case ShapeType::capsule: return {0, 0, index ? s[1] : -s[1]};
+    case ShapeType::box: return box_corner(s, index);
+    case ShapeType::mesh: return shape.hull->vertices[index];
+    case ShapeType::cylinder: {
+      constexpr double turn_x[4] = {1, 0, -1, 0}, turn_y[4] = {0, 1, 0, -1};
+      return {s[0] * turn_x[index & 3], s[0] * turn_y[index & 3], index & 4 ? s[1] : -s[1]};
+    }
+    default: return {};
+  }
+}
+
+Segment line_of(const Shape& shape, int index) {
+  const Vec3 s = shape.size;
+  switch (shape.type) {
+    case ShapeType::capsule:
+    case ShapeType::cylinder: return {Vec3(0, 0, -s[1]), Vec3(0, 0, 2 * s[1])};
+    case ShapeType::mesh: {
+      const Vec3 from = shape.hull->vertices[shape.hull->edge_start[index]];
+      return {from, shape.hull->vertices[shape.hull->edge_end[index]] - from};
+    }
+    default: {
+      const int axis = index / 4, j = (axis + 1) % 3, k = (axis + 2) % 3;
+      const int corner = ((index & 1) << j) | (((index >> 1) & 1) << k);
+      return {box_corner(s, corner), with_lane(Vec3(), axis, 2 * s[axis])};
+    }
+  }
+}
+
+FacePlane face_of(const Shape& shape, int index) {
+  switch (shape.type) {
+    case ShapeType::mesh:
+      return {shape.hull->face_normal[index], shape.hull->face_normal[index] * shape.hull->face_offset[index]};
+    case ShapeType::box: {
+      const Vec3 n = with_lane(Vec3(), index / 2, index & 1 ? 1.0 : -1.0);
+      return {n, elementwise(absolute(n), elementwise(n, shape.size))};
+    }
+    case ShapeType::cylinder: {
+      const Vec3 n(0, 0, index ? 1.0 : -1.0);
+      return {n, n * shape.size[1]};
+    }
+    default: return {Vec3(0, 0, 1), Vec3()};
+  }
+}
+
+int nearest_face(const Shape& shape, Vec3 n, int vertex) {
+  switch (shape.type) {
+    case ShapeType::plane: return 0;
+    case ShapeType::cylinder: return n[2] > 0 ? 1 : 0;
+    case ShapeType::box: {
+      const Vec3 m = absolute(n);
+      const int axis = m[0] >= m[1] && m[0] >= m[2] ? 0 : m[1] >= m[2] ? 1 : 2;
+      return 2 * axis + (n[axis] > 0 ? 1 : 0);
+    }
+    case ShapeType::mesh: {
+      const Hull& hull = *shape.hull;
+      int best = -1;
+      double alignment = -2;
+      for (int i = hull.around_begin[vertex]; i < hull.around_begin[vertex + 1]; ++i) {
+        const double value = dot(n, hull.face_normal[hull.around[i]]);
+        if (value > alignment) {
+          alignment = value;
+          best = hull.around[i];
+        }
+      }
+      return best;
+    }
+    default: return -1;
+  }
+}
+
+int hull_edge(const Hull& hull, int from, int to) {
+  for (int e = hull.edge_begin[from]; e < hull.edge_begin[from + 1]; ++e)
+    if (hull.edge_end[e] == to) return e;
+  return -1;
+}
+
+namespace {
+
+Feature spanned_box(const int* vertices, int count, Vec3 n) {
+  int differing = 0;
+  for (int i = 1; i < count; ++i) differing |= vertices[i] ^ vertices[0];
+  if (differing == 0) return {FeatureKind::point, vertices[0]};
+  if (std::popcount(static_cast<unsigned>(differing)) == 1)
+    return {FeatureKind::line, box_edge(std::countr_zero(static_cast<unsigned>(differing)), vertices[0])};
+  if (std::popcount(static_cast<unsigned>(differing)) == 2) {
+    const int axis = std::countr_zero(static_cast<unsigned>(7 ^ differing));
+    return {FeatureKind::face, 2 * axis + ((vertices[0] >> axis) & 1)};
+  }
+  return {FeatureKind::face, nearest_face(Shape::box(1, 1, 1), n, 0)};
+}
+
+// Two neighbours inside one merged face do not make an edge.
+bool is_true_edge(const Hull& hull, int from, int to) {
+  int shared = 0;
+  for (int i = hull.around_begin[from]; i < hull.around_begin[from + 1]; ++i)
+    for (int j = hull.around_begin[to]; j < hull.around_begin[to + 1]; ++j) shared += hull.around[i] == hull.around[j];
+  return shared >= 2;
+}
+
+Feature spanned_mesh(const Shape& shape, const int* vertices, int count, Vec3 n) {
+  const Hull& hull = *shape.hull;
+  int low = vertices[0], high = vertices[0], distinct = 1;
+  for (int i = 1; i < count; ++i) {
+    bool seen = false;
+    for (int j = 0; j < i; ++j) seen |= vertices[j] == vertices[i];
+    if (seen) continue;
+    ++distinct;
+    low = vertices[i] < low ? vertices[i] : low;
+    high = vertices[i] > high ? vertices[i] : high;
+  }
+  if (distinct == 1) return {FeatureKind::point, low};
+  if (distinct == 2 && is_true_edge(hull, low, high)) {
+    const int edge = hull_edge(hull, low, high);
+    if (edge >= 0) return {FeatureKind::line, edge};
+  }
+  return {FeatureKind::face, nearest_face(shape, n, vertices[0])};
+}
+
+}  // namespace
+
+Feature spanned_feature(const Shape& shape, const int* vertices, int count, Vec3 n) {
+  switch (shape.type) {
+    case ShapeType::box: return spanned_box(vertices, count, n);
+    case ShapeType::mesh: return spanned_mesh(shape, vertices, count, n);
+    case ShapeType::capsule:
+      for (int i = 1; i < count; ++i)
+        if (vertices[i] != vertices[0]) return {FeatureKind::line, 0};
+      return {FeatureKind::point, vertices[0]};
+    case ShapeType::ellipsoid: return {FeatureKind::surface, 0};
+    default: return {FeatureKind::point, 0};
+  }
+}
+
+}  // namespace articula::collision

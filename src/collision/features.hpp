@@ -1,0 +1,35 @@
+#pragma once
+// Where the features of a shape are, in its own frame, and which feature a set of vertices spans.
+
+#include "articula/collision/shape.hpp"
+
+namespace articula::collision {
+
+struct Segment {
+  Vec3 from, along;   // from + t along, t in [0, 1]
+};
+struct FacePlane {
+  Vec3 normal, point;
+};
+
+Vec3 point_of(const Shape& shape, int index);
+Segment line_of(const Shape& shape, int index);
+FacePlane face_of(const Shape& shape, int index);
+
+// The face whose outward normal is nearest to n (unit), among those around a vertex for meshes; -1 for shapes
+// without faces.
+int nearest_face(const Shape& shape, Vec3 n, int vertex);
+
+// The smallest feature of a box, mesh or core that holds the vertices; n decides among faces.
+Feature spanned_feature(const Shape& shape, const int* vertices, int count, Vec3 n);
+
+// The hull edge from one vertex to another; -1 if they are not neighbours.
+int hull_edge(const Hull& hull, int from, int to);
+
+// Box edge 4 axis + signs, from the bits of one of its corners.
+inline int box_edge(int axis, int corner) {
+  const int j = (axis + 1) % 3, k = (axis + 2) % 3;
+  return 4 * axis + ((corner >> j) & 1) + 2 * ((corner >> k) & 1);
+}
+
+}  // namespace articula::collision

@@ -1,0 +1,230 @@
+// Hulls of meshes: merged faces, adjacency, and where to start climbing.
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "articula/collision/shape.hpp"
+#include "articula/error.hpp"
+#include "vector.hpp"
+
+namespace articula::collision {
+namespace {
+
+using Triangles = std::vector<std::array<int, 3>>;
+
+// Two triangles are one face if their normals differ by less than this angle (radians): rounding of
+// single-precision mesh files, well below the angle within which two faces lie flat on each other.
+constexpr double coplanar_angle = 1e-5;
+
+struct TriangleData {
+  Vec3 normal;
+  double area = 0.0;
+};
+
+std::vector<TriangleData> measure(const std::vector<Vec3>& v, const Triangles& triangles) {
+  std::vector<TriangleData> data;
+  for (const auto& t : triangles) {
+    const Vec3 n = cross(v[t[1]] - v[t[0]], v[t[2]] - v[t[0]]);
+    const double twice = norm(n);
+    data.push_back({twice > 0 ? n * (1.0 / twice) : Vec3(), twice});
+  }
+  return data;
+}
+
+
+// Faces by growing from the largest triangles: a triangle joins a neighbour if all its vertices lie in the
+// neighbour's plane (slivers have no reliable normal of their own).
+std::vector<int> merge_coplanar(const std::vector<Vec3>& v, const Triangles& triangles,
+                                const std::vector<TriangleData>& data, double radius) {
+  std::map<std::pair<int, int>, int> owner;
+  for (int t = 0; t < static_cast<int>(triangles.size()); ++t)
+    for (int k = 0; k < 3; ++k) owner[{triangles[t][k], triangles[t][(k + 1) % 3]}] = t;
+  std::vector<int> order(triangles.size()), group(triangles.size(), -1);
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](int a, int b) {
+    return data[a].area != data[b].area ? data[a].area > data[b].area : a < b;
+  });
+  int groups = 0;
+  std::vector<int> front;
+  for (const int seed : order) {
+    if (group[seed] >= 0) continue;
+    const Vec3 n = data[seed].normal;
+    const double offset = dot(n, v[triangles[seed][0]]);
+    group[seed] = groups;
+    front.assign(1, seed);
+    while (!front.empty()) {
+      const auto t = triangles[front.back()];
+      front.pop_back();
+      for (int k = 0; k < 3; ++k) {
+        const auto twin = owner.find({t[(k + 1) % 3], t[k]});
+        if (twin == owner.end() || group[twin->second] >= 0) continue;
+        const auto& other = triangles[twin->second];
+        bool flat = true;
+        for (const int i : other) flat &= std::abs(dot(n, v[i]) - offset) <= coplanar_angle * radius;
+        const bool sliver = data[twin->second].area <= 1e-9 * radius * radius;
+        flat &= sliver || norm(data[twin->second].normal - n) <= coplanar_angle;
+        if (!flat) continue;
+        group[twin->second] = groups;
+        front.push_back(twin->second);
+      }
+    }
+    ++groups;
+  }
+  return group;
+}
+
+void append_face(Hull& hull, const std::vector<std::pair<int, int>>& border, Vec3 normal) {
+  std::map<int, int> next(border.begin(), border.end());
+  std::vector<int> loop{border.front().first};
+  while (loop.size() <= border.size()) {
+    const auto step = next.find(loop.back());
+    if (step == next.end() || step->second == loop.front()) break;
+    loop.push_back(step->second);
+  }
+  if (loop.size() < 3) return;
+  Vec3 middle;
+  for (const int i : loop) middle += hull.vertices[i];
+  hull.face_loop.insert(hull.face_loop.end(), loop.begin(), loop.end());
+  hull.face_begin.push_back(static_cast<int>(hull.face_loop.size()));
+  hull.face_normal.push_back(normal);
+  hull.face_offset.push_back(dot(normal, middle) / static_cast<double>(loop.size()));
+}
+
+void build_faces(Hull& hull, const Triangles& triangles, double radius) {
+  const auto data = measure(hull.vertices, triangles);
+  const auto group = merge_coplanar(hull.vertices, triangles, data, radius);
+  const int groups = group.empty() ? 0 : *std::max_element(group.begin(), group.end()) + 1;
+  std::vector<std::vector<std::pair<int, int>>> edges(groups);
+  std::vector<Vec3> normal(groups);
+  for (int t = 0; t < static_cast<int>(triangles.size()); ++t) {
+    normal[group[t]] += data[t].normal * data[t].area;
+    for (int k = 0; k < 3; ++k) edges[group[t]].push_back({triangles[t][k], triangles[t][(k + 1) % 3]});
+  }
+  hull.face_begin.push_back(0);
+  for (int g = 0; g < groups; ++g) {
+    std::vector<std::pair<int, int>> border;
+    for (const auto& e : edges[g])
+      if (std::find(edges[g].begin(), edges[g].end(), std::pair(e.second, e.first)) == edges[g].end())
+        border.push_back(e);
+    if (!border.empty() && norm(normal[g]) > 0) append_face(hull, border, unit(normal[g]));
+  }
+}
+
+void build_adjacency(Hull& hull, const Triangles& triangles) {
+  const int n = hull.vertex_count();
+  std::vector<std::vector<int>> neighbours(n), around(n);
+  for (const auto& t : triangles)
+    for (int k = 0; k < 3; ++k) {
+      neighbours[t[k]].push_back(t[(k + 1) % 3]);
+      neighbours[t[(k + 1) % 3]].push_back(t[k]);
+    }
+  for (int f = 0; f < hull.face_count(); ++f)
+    for (int i = hull.face_begin[f]; i < hull.face_begin[f + 1]; ++i) around[hull.face_loop[i]].push_back(f);
+  hull.edge_begin.push_back(0);
+  hull.around_begin.push_back(0);
+  for (int v = 0; v < n; ++v) {
+    auto& list = neighbours[v];
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+    hull.edge_end.insert(hull.edge_end.end(), list.begin(), list.end());
+    hull.edge_start.insert(hull.edge_start.end(), list.size(), v);
+    hull.edge_begin.push_back(static_cast<int>(hull.edge_end.size()));
+    hull.around.insert(hull.around.end(), around[v].begin(), around[v].end());
+    hull.around_begin.push_back(static_cast<int>(hull.around.size()));
+  }
+}
+
+void build_bounds(Hull& hull) {
+  Vec3 low = hull.vertices[0], high = low;
+  for (const Vec3 v : hull.vertices)
+    for (int i = 0; i < 3; ++i) {
+      low.lanes[i] = std::min(low[i], v[i]);
+      high.lanes[i] = std::max(high[i], v[i]);
+    }
+  hull.centre = (low + high) * 0.5;
+  hull.half = (high - low) * 0.5;
+  for (const Vec3 v : hull.vertices) hull.radius = std::max(hull.radius, norm(v - hull.centre));
+}
+
+// The farthest vertex along the middle of each of 24 cells: the octants, by which axis dominates.
+void build_starts(Hull& hull) {
+  for (int cell = 0; cell < 24; ++cell) {
+    const int axis = cell / 8;
+    Vec3 d(cell & 1 ? 0.4 : -0.4, cell & 2 ? 0.4 : -0.4, cell & 4 ? 0.4 : -0.4);
+    d.lanes[axis] *= 2.5;
+    double best = -1e300;
+    for (int v = 0; v < hull.vertex_count(); ++v)
+      if (dot(d, hull.vertices[v]) > best) {
+        best = dot(d, hull.vertices[v]);
+        hull.start[cell] = v;
+      }
+  }
+}
+
+}  // namespace
+
+Hull make_hull(const std::vector<Vector3>& points, const Triangles& triangles, const std::vector<int>& mesh_vertex) {
+  if (points.size() < 4 || triangles.size() < 4)
+    throw Error("a convex hull needs at least 4 vertices and 4 triangles");
+  // Only the vertices that triangles use; the others lie inside or on a face.
+  std::vector<int> renumbered(points.size(), -1);
+  Hull hull;
+  Triangles used = triangles;
+  for (auto& t : used)
+    for (int& i : t) {
+      if (i < 0 || i >= static_cast<int>(points.size())) throw Error("a hull's triangle names a vertex that does not exist");
+      if (renumbered[i] < 0) {
+        renumbered[i] = hull.vertex_count();
+        hull.vertices.emplace_back(points[i]);
+        hull.mesh_vertex.push_back(mesh_vertex.empty() ? i : mesh_vertex[i]);
+      }
+      i = renumbered[i];
+    }
+  build_bounds(hull);
+  build_faces(hull, used, hull.radius);
+  if (hull.face_count() < 4) throw Error("a convex hull needs a volume: all its vertices lie in one plane");
+  build_adjacency(hull, used);
+  build_starts(hull);
+  const std::size_t padded = (hull.vertices.size() + 3) / 4 * 4;
+  for (std::size_t i = 0; i < padded; ++i) {
+    const Vec3 v = hull.vertices[std::min(i, hull.vertices.size() - 1)];
+    hull.x.push_back(v[0]);
+    hull.y.push_back(v[1]);
+    hull.z.push_back(v[2]);
+  }
+  return hull;
+}
+
+Hull make_hull(const Mesh& mesh) {
+  if (mesh.hull_faces.empty()) throw Error("mesh \"" + mesh.name + "\" has no convex hull");
+  return make_hull(mesh.vertices, mesh.hull_faces);
+}
+
+Bound bound(const Shape& shape) {
+  const Vec3 s = shape.size;
+  switch (shape.type) {
+    case ShapeType::plane: return {Vec3(), Vec3(INFINITY, INFINITY, INFINITY), INFINITY};
+    case ShapeType::sphere: return {Vec3(), Vec3(s[0], s[0], s[0]), s[0]};
+    case ShapeType::capsule: return {Vec3(), Vec3(s[0], s[0], s[0] + s[1]), s[0] + s[1]};
+    case ShapeType::cylinder: return {Vec3(), Vec3(s[0], s[0], s[1]), std::hypot(s[0], s[1])};
+    case ShapeType::box: return {Vec3(), s, norm(s)};
+    case ShapeType::ellipsoid: return {Vec3(), s, std::max({s[0], s[1], s[2]})};
+    case ShapeType::mesh: return {shape.hull->centre, shape.hull->half, shape.hull->radius};
+    case ShapeType::height_field: {
+      const auto& f = shape.field->size;
+      const Vec3 half(f[0], f[1], 0.5 * (f[2] + f[3]));
+      return {Vec3(0, 0, 0.5 * (f[2] - f[3])), half, norm(half)};
+    }
+  }
+  return {};
+}
+
+double size_of(const Shape& shape) {
+  if (shape.type == ShapeType::plane) return 0.0;
+  const Vec3 half = bound(shape).half;
+  return std::max({half[0], half[1], half[2]});
+}
+
+}  // namespace articula::collision

@@ -1,0 +1,29 @@
+#pragma once
+// Small vector helpers of the narrow phase.
+
+#include <cmath>
+
+#include "articula/math/vec3.hpp"
+
+namespace articula::collision {
+
+inline Vec3 unit(Vec3 v) { return v * (1.0 / norm(v)); }
+
+// Some unit vector across a unit vector n: the axis n points along least, made orthogonal.
+inline Vec3 any_across(Vec3 n) {
+  const double x = std::abs(n[0]), y = std::abs(n[1]), z = std::abs(n[2]);
+  const Vec3 axis = x <= y && x <= z ? Vec3(1, 0, 0) : y <= z ? Vec3(0, 1, 0) : Vec3(0, 0, 1);
+  return unit(cross(n, axis));
+}
+
+inline Vec3 absolute(Vec3 v) { return {std::abs(v[0]), std::abs(v[1]), std::abs(v[2])}; }
+
+inline double clamp(double x, double low, double high) { return x < low ? low : x > high ? high : x; }
+
+// Lane i replaced.
+inline Vec3 with_lane(Vec3 v, int i, double value) {
+  v.lanes[i] = value;
+  return v;
+}
+
+}  // namespace articula::collision
