@@ -64,8 +64,9 @@ bool lies_on(const Shape& shape, Feature feature, Vec3 x, double tolerance) {
   if (feature.kind != FeatureKind::face) return true;
   const Vec3 size = shape.size;
   switch (shape.type) {
-    case ShapeType::box: return std::abs(x[0]) <= size[0] + tolerance && std::abs(x[1]) <= size[1] + tolerance &&
-                                std::abs(x[2]) <= size[2] + tolerance;
+    case ShapeType::box:
+      return std::abs(x[0]) <= size[0] + tolerance && std::abs(x[1]) <= size[1] + tolerance &&
+             std::abs(x[2]) <= size[2] + tolerance;
     case ShapeType::cylinder: return std::hypot(x[0], x[1]) <= size[0] + tolerance;
     case ShapeType::mesh: return inside_polygon(*shape.hull, feature.index, x, tolerance);
     default: return true;

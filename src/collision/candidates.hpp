@@ -17,8 +17,8 @@ struct Candidates {
 
 // What an iteration knows about its end on one shape, in that shape's frame.
 struct Ending {
-  Vec3 x, n;               // point and outward direction
-  int vertices[4];         // of polyhedral cores, those that carry weight, heaviest first
+  Vec3 x, n;        // point and outward direction
+  int vertices[4];  // of polyhedral cores, those that carry weight, heaviest first
   int count = 0;
 };
 

@@ -1,7 +1,7 @@
-// Signed distance of convex cores: GJK while they are apart, an expanding polytope where they overlap. On curved
-// shapes both are stopped early and finished by Newton's method on the features they found (polish.cpp); a
-// solution counts only if it is proven: its two points lie on the shapes, and no part of the shapes reaches
-// farther along its normal.
+// Signed distance of convex cores: GJK while they are apart, an expanding polytope where they overlap. On
+// curved shapes both are stopped early and finished by Newton's method on the features they found
+// (polish.cpp); a solution counts only if it is proven: its two points lie on the shapes, and no part of the
+// shapes reaches farther along its normal.
 
 #include "convex.hpp"
 
@@ -48,9 +48,10 @@ Ending ending(const Estimate& e, const ConvexPair& pair, bool second) {
   return end;
 }
 
-// Tries feature pairs, likeliest first, at most `limit` of them; on success fills the result. `ceiling` is the
-// depth (minus distance) above which a solution is of no interest.
-bool polish_estimate(const ConvexPair& pair, const Estimate& e, double ceiling, int limit, ConvexDistance& result) {
+// Tries feature pairs, likeliest first, at most `limit` of them; on success fills the result. `ceiling` is
+// the depth (minus distance) above which a solution is of no interest.
+bool polish_estimate(const ConvexPair& pair, const Estimate& e, double ceiling, int limit,
+                     ConvexDistance& result) {
   const Candidates ca = candidates(*pair.a, ending(e, pair, false));
   const Candidates cb = candidates(*pair.b, ending(e, pair, true));
   for (int total = 0; total < ca.count + cb.count - 1; ++total)
@@ -58,13 +59,15 @@ bool polish_estimate(const ConvexPair& pair, const Estimate& e, double ceiling, 
       if (limit-- == 0) return false;
       const Feature fa = ca.list[i], fb = cb.list[total - i];
       if (fa.kind == FeatureKind::face && fb.kind == FeatureKind::face) continue;
-      const Match m = polish(core_patch(*pair.a, at_origin(), fa), core_patch(*pair.b, pair.b_in_a, fb), e.a, e.b, e.n, pair.size);
+      const Match m = polish(core_patch(*pair.a, at_origin(), fa), core_patch(*pair.b, pair.b_in_a, fb), e.a,
+                             e.b, e.n, pair.size);
       if (!m.converged || -m.distance > ceiling) continue;
       const double gap = difference_extent(pair, m.n) + m.distance;
       const double tolerance = proof * pair.size;
       if (!(std::abs(gap) <= tolerance)) continue;
       if (!lies_on(*pair.a, fa, m.a, 1e-9 * pair.size)) continue;
-      if (!lies_on(*pair.b, fb, transpose_times(pair.b_in_a.R, m.b - pair.b_in_a.p), 1e-9 * pair.size)) continue;
+      if (!lies_on(*pair.b, fb, transpose_times(pair.b_in_a.R, m.b - pair.b_in_a.p), 1e-9 * pair.size))
+        continue;
       result.distance = m.distance;
       result.normal = m.n;
       result.a = m.a;
@@ -173,8 +176,8 @@ void finish_on_face(const ConvexPair& pair, Polytope& P, int lowest, ConvexDista
   name_features(pair, e, result);
 }
 
-// Out of storage, on nearly round differences that reach almost equally far in all directions: descend from every
-// face that may still hide the deepest point.
+// Out of storage, on nearly round differences that reach almost equally far in all directions: descend from
+// every face that may still hide the deepest point.
 bool polish_all(const ConvexPair& pair, Polytope& P, double& best, ConvexDistance& result) {
   bool found = false;
   for (int f = 0; f < P.face_count; ++f) {
@@ -190,8 +193,9 @@ bool polish_all(const ConvexPair& pair, Polytope& P, double& best, ConvexDistanc
   return found;
 }
 
-// Best first over the faces: a face is settled when the shapes reach no farther along its normal, or, on curved
-// shapes, when polishing from it leads to a proven solution that is barely deeper than the face itself.
+// Best first over the faces: a face is settled when the shapes reach no farther along its normal, or, on
+// curved shapes, when polishing from it leads to a proven solution that is barely deeper than the face
+// itself.
 void overlapping(const ConvexPair& pair, const GjkResult& g, ConvexDistance& result) {
   Polytope P;
   const bool curved = is_curved(*pair.a) || is_curved(*pair.b);

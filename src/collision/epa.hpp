@@ -9,11 +9,11 @@ struct Polytope {
   static constexpr int max_points = 160, max_faces = 320;
 
   struct Face {
-    Vec3 n;                // outward unit normal
-    double offset;         // n . w on the face: a lower bound of the depth, of either sign
-    double key;            // what the search compares; infinite: done with
+    Vec3 n;         // outward unit normal
+    double offset;  // n . w on the face: a lower bound of the depth, of either sign
+    double key;     // what the search compares; infinite: done with
     int point[3];
-    int neighbour[3];      // across the edge point[i], point[i+1]
+    int neighbour[3];  // across the edge point[i], point[i+1]
     bool alive;
   };
 
@@ -21,7 +21,7 @@ struct Polytope {
   alignas(32) unsigned char point_storage[max_points * sizeof(DifferencePoint)];
   alignas(32) unsigned char face_storage[max_faces * sizeof(Face)];
   int point_count = 0, face_count = 0;
-  double visible = 0.0;    // a point higher than this above a face sees it
+  double visible = 0.0;  // a point higher than this above a face sees it
 
   DifferencePoint& point(int i) { return reinterpret_cast<DifferencePoint*>(point_storage)[i]; }
   Face& face(int i) { return reinterpret_cast<Face*>(face_storage)[i]; }

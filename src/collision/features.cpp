@@ -6,16 +6,26 @@
 
 namespace articula::collision {
 
+namespace {
+
+// 16 points a turn apart by 22.5 degrees, on either rim.
+Vec3 rim_point(Vec3 size, int index) {
+  constexpr double c1 = 0.92387953251128675613, c2 = 0.70710678118654752440, c3 = 0.38268343236508977173;
+  constexpr double cosine[20] = {1,   c1,  c2, c3, 0,  -c3, -c2, -c1, -1, -c1,
+                                 -c2, -c3, 0,  c3, c2, c1,  1,   c1,  c2, c3};
+  const int k = index % rim_points;
+  return {size[0] * cosine[k], size[0] * cosine[(k + 12) % 16], index >= rim_points ? size[1] : -size[1]};
+}
+
+}  // namespace
+
 Vec3 point_of(const Shape& shape, int index) {
   const Vec3 s = shape.size;
   switch (shape.type) {
     case ShapeType::capsule: return {0, 0, index ? s[1] : -s[1]};
     case ShapeType::box: return box_corner(s, index);
     case ShapeType::mesh: return shape.hull->vertices[index];
-    case ShapeType::cylinder: {
-      constexpr double turn_x[4] = {1, 0, -1, 0}, turn_y[4] = {0, 1, 0, -1};
-      return {s[0] * turn_x[index & 3], s[0] * turn_y[index & 3], index & 4 ? s[1] : -s[1]};
-    }
+    case ShapeType::cylinder: return rim_point(s, index);
     default: return {};
   }
 }
@@ -23,8 +33,14 @@ Vec3 point_of(const Shape& shape, int index) {
 Segment line_of(const Shape& shape, int index) {
   const Vec3 s = shape.size;
   switch (shape.type) {
-    case ShapeType::capsule:
-    case ShapeType::cylinder: return {Vec3(0, 0, -s[1]), Vec3(0, 0, 2 * s[1])};
+    case ShapeType::cylinder:
+      if (index > 0) {
+        const int cap = (index - 1) / rim_points, k = (index - 1) % rim_points;
+        const Vec3 from = rim_point(s, cap * rim_points + k);
+        return {from, rim_point(s, cap * rim_points + (k + 1) % rim_points) - from};
+      }
+      return {Vec3(0, 0, -s[1]), Vec3(0, 0, 2 * s[1])};
+    case ShapeType::capsule: return {Vec3(0, 0, -s[1]), Vec3(0, 0, 2 * s[1])};
     case ShapeType::mesh: {
       const Vec3 from = shape.hull->vertices[shape.hull->edge_start[index]];
       return {from, shape.hull->vertices[shape.hull->edge_end[index]] - from};
@@ -40,7 +56,8 @@ Segment line_of(const Shape& shape, int index) {
 FacePlane face_of(const Shape& shape, int index) {
   switch (shape.type) {
     case ShapeType::mesh:
-      return {shape.hull->face_normal[index], shape.hull->face_normal[index] * shape.hull->face_offset[index]};
+      return {shape.hull->face_normal[index],
+              shape.hull->face_normal[index] * shape.hull->face_offset[index]};
     case ShapeType::box: {
       const Vec3 n = with_lane(Vec3(), index / 2, index & 1 ? 1.0 : -1.0);
       return {n, elementwise(absolute(n), elementwise(n, shape.size))};
@@ -104,7 +121,8 @@ Feature spanned_box(const int* vertices, int count, Vec3 n) {
 bool is_true_edge(const Hull& hull, int from, int to) {
   int shared = 0;
   for (int i = hull.around_begin[from]; i < hull.around_begin[from + 1]; ++i)
-    for (int j = hull.around_begin[to]; j < hull.around_begin[to + 1]; ++j) shared += hull.around[i] == hull.around[j];
+    for (int j = hull.around_begin[to]; j < hull.around_begin[to + 1]; ++j)
+      shared += hull.around[i] == hull.around[j];
   return shared >= 2;
 }
 

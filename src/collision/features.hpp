@@ -6,11 +6,18 @@
 namespace articula::collision {
 
 struct Segment {
-  Vec3 from, along;   // from + t along, t in [0, 1]
+  Vec3 from, along;  // from + t along, t in [0, 1]
 };
 struct FacePlane {
   Vec3 normal, point;
 };
+
+// Offset of a point or line feature from the surface it stands for: a core's radius.
+inline double feature_radius(const Shape& shape, Feature f) {
+  const bool rounded = shape.type == ShapeType::sphere || shape.type == ShapeType::capsule ||
+                       (shape.type == ShapeType::cylinder && f.kind == FeatureKind::line && f.index == 0);
+  return rounded ? shape.size[0] : 0.0;
+}
 
 Vec3 point_of(const Shape& shape, int index);
 Segment line_of(const Shape& shape, int index);

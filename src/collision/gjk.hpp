@@ -12,9 +12,9 @@ struct GjkResult {
   DifferencePoint simplex[4];
   double weight[4] = {0, 0, 0, 0};  // of each simplex point in the point nearest to the origin
   int count = 0;
-  Vec3 v;                           // point of A - B nearest to the origin
-  double distance = 0.0;            // |v|
-  double lower = 0.0;               // proven lower bound of the distance
+  Vec3 v;                 // point of A - B nearest to the origin
+  double distance = 0.0;  // |v|
+  double lower = 0.0;     // proven lower bound of the distance
   int iterations = 0;
 };
 

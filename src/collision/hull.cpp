@@ -33,7 +33,6 @@ std::vector<TriangleData> measure(const std::vector<Vec3>& v, const Triangles& t
   return data;
 }
 
-
 // Faces by growing from the largest triangles: a triangle joins a neighbour if all its vertices lie in the
 // neighbour's plane (slivers have no reliable normal of their own).
 std::vector<int> merge_coplanar(const std::vector<Vec3>& v, const Triangles& triangles,
@@ -43,9 +42,8 @@ std::vector<int> merge_coplanar(const std::vector<Vec3>& v, const Triangles& tri
     for (int k = 0; k < 3; ++k) owner[{triangles[t][k], triangles[t][(k + 1) % 3]}] = t;
   std::vector<int> order(triangles.size()), group(triangles.size(), -1);
   std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](int a, int b) {
-    return data[a].area != data[b].area ? data[a].area > data[b].area : a < b;
-  });
+  std::sort(order.begin(), order.end(),
+            [&](int a, int b) { return data[a].area != data[b].area ? data[a].area > data[b].area : a < b; });
   int groups = 0;
   std::vector<int> front;
   for (const int seed : order) {
@@ -165,7 +163,8 @@ void build_starts(Hull& hull) {
 
 }  // namespace
 
-Hull make_hull(const std::vector<Vector3>& points, const Triangles& triangles, const std::vector<int>& mesh_vertex) {
+Hull make_hull(const std::vector<Vector3>& points, const Triangles& triangles,
+               const std::vector<int>& mesh_vertex) {
   if (points.size() < 4 || triangles.size() < 4)
     throw Error("a convex hull needs at least 4 vertices and 4 triangles");
   // Only the vertices that triangles use; the others lie inside or on a face.
@@ -174,7 +173,8 @@ Hull make_hull(const std::vector<Vector3>& points, const Triangles& triangles, c
   Triangles used = triangles;
   for (auto& t : used)
     for (int& i : t) {
-      if (i < 0 || i >= static_cast<int>(points.size())) throw Error("a hull's triangle names a vertex that does not exist");
+      if (i < 0 || i >= static_cast<int>(points.size()))
+        throw Error("a hull's triangle names a vertex that does not exist");
       if (renumbered[i] < 0) {
         renumbered[i] = hull.vertex_count();
         hull.vertices.emplace_back(points[i]);

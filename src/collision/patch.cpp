@@ -10,13 +10,13 @@ Patch make_patch(const Shape& shape, const Placement& at, Feature feature) {
   switch (feature.kind) {
     case FeatureKind::point:
       patch.origin = at * point_of(shape, feature.index);
-      patch.radius = shape.type == ShapeType::sphere || shape.type == ShapeType::capsule ? shape.size[0] : 0.0;
+      patch.radius = feature_radius(shape, feature);
       break;
     case FeatureKind::line: {
       const Segment s = line_of(shape, feature.index);
       patch.origin = at * s.from;
       patch.axis = at.R * unit(s.along);
-      patch.radius = shape.type == ShapeType::capsule || shape.type == ShapeType::cylinder ? shape.size[0] : 0.0;
+      patch.radius = feature_radius(shape, feature);
       break;
     }
     case FeatureKind::face: {

@@ -21,10 +21,13 @@ struct Mat2 {
 struct Vec2 {
   double x = 0, y = 0;
 };
-inline Mat2 operator+(const Mat2& a, const Mat2& b) { return {a.xx + b.xx, a.xy + b.xy, a.yx + b.yx, a.yy + b.yy}; }
+inline Mat2 operator+(const Mat2& a, const Mat2& b) {
+  return {a.xx + b.xx, a.xy + b.xy, a.yx + b.yx, a.yy + b.yy};
+}
 inline Mat2 operator*(const Mat2& a, double s) { return {a.xx * s, a.xy * s, a.yx * s, a.yy * s}; }
 inline Mat2 operator*(const Mat2& a, const Mat2& b) {
-  return {a.xx * b.xx + a.xy * b.yx, a.xx * b.xy + a.xy * b.yy, a.yx * b.xx + a.yy * b.yx, a.yx * b.xy + a.yy * b.yy};
+  return {a.xx * b.xx + a.xy * b.yx, a.xx * b.xy + a.xy * b.yy, a.yx * b.xx + a.yy * b.yx,
+          a.yx * b.xy + a.yy * b.yy};
 }
 inline Vec2 operator*(const Mat2& a, Vec2 b) { return {a.xx * b.x + a.xy * b.y, a.yx * b.x + a.yy * b.y}; }
 inline Vec2 operator+(Vec2 a, Vec2 b) { return {a.x + b.x, a.y + b.y}; }

@@ -52,7 +52,8 @@ template int solve4<4>(double (&)[4][4], double (&)[4][4]);
 
 namespace {
 
-SurfacePoint moved(const Patch& patch, const SurfacePoint& at, const Basis& T, const Mat2& C, const Mat2& D, Vec2 s) {
+SurfacePoint moved(const Patch& patch, const SurfacePoint& at, const Basis& T, const Mat2& C, const Mat2& D,
+                   Vec2 s) {
   const Vec2 turn = D * s;
   const double angle = std::sqrt(turn.x * turn.x + turn.y * turn.y);
   const double limit = angle > 0.5 ? 0.5 / angle : 1.0;  // a longer step would leave the linear range
@@ -75,7 +76,8 @@ Match polish(const Patch& first, const Patch& second, Vec3 a, Vec3 b, Vec3 n, do
     const Vec3 apart = pb.x - pa.x;
     const double d = dot(n, apart);
     const Vec2 u = T.of(apart), na = T.of(pa.n), nb = T.of(-pb.n);
-    const double residual = (std::abs(u.x) + std::abs(u.y)) * inverse + std::abs(na.x - nb.x) + std::abs(na.y - nb.y);
+    const double residual =
+        (std::abs(u.x) + std::abs(u.y)) * inverse + std::abs(na.x - nb.x) + std::abs(na.y - nb.y);
     if (!(residual < 1e300)) return match;
     if (residual < 4e-15 || (residual < 1e-12 && residual > 0.5 * previous)) {
       match = {pa.x, pb.x, n, d, true};
@@ -91,7 +93,8 @@ Match polish(const Patch& first, const Patch& second, Vec3 a, Vec3 b, Vec3 n, do
                       {-E.yx * inverse, -E.yy * inverse, Cb.yx * inverse, Cb.yy * inverse},
                       {Da.xx, Da.xy, Db.xx, Db.xy},
                       {Da.yx, Da.yy, Db.yx, Db.yy}};
-    double r[4][1] = {{(d * na.x - u.x) * inverse}, {(d * na.y - u.y) * inverse}, {nb.x - na.x}, {nb.y - na.y}};
+    double r[4][1] = {
+        {(d * na.x - u.x) * inverse}, {(d * na.y - u.y) * inverse}, {nb.x - na.x}, {nb.y - na.y}};
     // Flat directions are parametrised by length: columns of C = 1 are lengths, of D = 1 angles.
     solve4<1>(M, r);
     pa = moved(first, pa, T, Ca, Da, {r[0][0], r[1][0]});

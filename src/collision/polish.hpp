@@ -6,8 +6,8 @@
 namespace articula::collision {
 
 struct Match {
-  Vec3 a, b;           // points on the two patches, b - a = distance n
-  Vec3 n;              // unit, from a to b where they are apart
+  Vec3 a, b;  // points on the two patches, b - a = distance n
+  Vec3 n;     // unit, from a to b where they are apart
   double distance = 0.0;
   bool converged = false;
 };

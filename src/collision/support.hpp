@@ -52,7 +52,7 @@ inline int start_vertex(const Hull& hull, Vec3 d) {
 
 inline SupportPoint support_mesh(const Hull& hull, Vec3 d) {
   const int v = hull.vertex_count() <= scanned_vertices ? support_scan(hull, d)
-                                                       : support_climb(hull, d, start_vertex(hull, d));
+                                                        : support_climb(hull, d, start_vertex(hull, d));
   return {hull.vertices[v], v};
 }
 
@@ -67,7 +67,8 @@ inline SupportPoint support_box(Vec3 half, Vec3 d) {
 inline SupportPoint support(const Shape& shape, Vec3 d) {
   const Vec3 s = shape.size;
   switch (shape.type) {
-    case ShapeType::capsule: return d[2] > 0 ? SupportPoint{Vec3(0, 0, s[1]), 1} : SupportPoint{Vec3(0, 0, -s[1]), 0};
+    case ShapeType::capsule:
+      return d[2] > 0 ? SupportPoint{Vec3(0, 0, s[1]), 1} : SupportPoint{Vec3(0, 0, -s[1]), 0};
     case ShapeType::box: return support_box(s, d);
     case ShapeType::mesh: return support_mesh(*shape.hull, d);
     case ShapeType::cylinder: {
@@ -90,10 +91,11 @@ struct ConvexPair {
   const Shape* a = nullptr;
   const Shape* b = nullptr;
   Placement b_in_a;
-  double size = 0.0;         // the larger of the two
+  double size = 0.0;  // the larger of the two
 
   ConvexPair(const Shape& first, const Placement& at_first, const Shape& second, const Placement& at_second)
-      : a(&first), b(&second) {
+      : a(&first),
+        b(&second) {
     b_in_a.R = {transpose_times(at_first.R, at_second.R.x), transpose_times(at_first.R, at_second.R.y),
                 transpose_times(at_first.R, at_second.R.z)};
     b_in_a.p = transpose_times(at_first.R, at_second.p - at_first.p);

@@ -1,4 +1,4 @@
-#include "convex_oracle.hpp"
+#include "tests/support/convex_oracle.hpp"
 
 #include <algorithm>
 
@@ -54,7 +54,8 @@ std::vector<Vector3> OracleBody::vertices() const {
   std::vector<Vector3> list;
   if (shape->type == ShapeType::box)
     for (int i = 0; i < 8; ++i)
-      list.push_back(R * shape->size.eigen().cwiseProduct(Vector3(i & 1 ? 1 : -1, i & 2 ? 1 : -1, i & 4 ? 1 : -1)));
+      list.push_back(
+          R * shape->size.eigen().cwiseProduct(Vector3(i & 1 ? 1 : -1, i & 2 ? 1 : -1, i & 4 ? 1 : -1)));
   if (shape->type == ShapeType::mesh)
     for (const Vec3& v : shape->hull->vertices) list.push_back(R * v.eigen());
   return list;
@@ -85,7 +86,8 @@ std::vector<Vector3> OracleBody::edges() const {
     const auto& h = *shape->hull;
     for (int v = 0; v < h.vertex_count(); ++v)
       for (int e = h.edge_begin[v]; e < h.edge_begin[v + 1]; ++e)
-        if (h.edge_end[e] > v) list.push_back(R * (h.vertices[h.edge_end[e]] - h.vertices[v]).eigen().normalized());
+        if (h.edge_end[e] > v)
+          list.push_back(R * (h.vertices[h.edge_end[e]] - h.vertices[v]).eigen().normalized());
   }
   return list;
 }
@@ -97,7 +99,8 @@ double overlap_along(const OracleBody& a, const OracleBody& b, const Vector3& n)
 namespace {
 
 // Shrinking random steps: slow, but indifferent to kinks.
-double descend(const OracleBody& a, const OracleBody& b, Vector3 n, double step, Random& random, int evaluations) {
+double descend(const OracleBody& a, const OracleBody& b, Vector3 n, double step, Random& random,
+               int evaluations) {
   double best = overlap_along(a, b, n);
   int failures = 0;
   for (int i = 0; i < evaluations && step > 1e-10; ++i) {
@@ -118,7 +121,8 @@ double descend(const OracleBody& a, const OracleBody& b, Vector3 n, double step,
 
 }  // namespace
 
-double least_overlap(const OracleBody& a, const OracleBody& b, const Vector3& hint, Random& random, int samples) {
+double least_overlap(const OracleBody& a, const OracleBody& b, const Vector3& hint, Random& random,
+                     int samples) {
   double best = 1e300;
   std::vector<std::pair<double, Vector3>> seeds;
   const auto consider = [&](const Vector3& n) {

@@ -3,7 +3,7 @@
 // certificates for separated pairs, exhaustive and dense searches for overlapping ones.
 
 #include "articula/collision/shape.hpp"
-#include "random_shapes.hpp"
+#include "tests/support/random_shapes.hpp"
 
 namespace articula::testing {
 
@@ -13,14 +13,13 @@ struct OracleBody {
   Matrix3 R;
   Vector3 p;
 
-  OracleBody(const collision::Shape& s, const collision::Placement& at)
-      : shape(&s), R(at.R.eigen()), p(at.p.eigen()) {}
+  OracleBody(const collision::Shape& s, const Placement& at) : shape(&s), R(at.R.eigen()), p(at.p.eigen()) {}
 
   // max over the body of n . (x - p)
   double extent(const Vector3& n) const;
   // How far outside the body a point is, at least (0: inside), measured along the body's own constraints.
   double violation(const Vector3& x) const;
-  std::vector<Vector3> vertices() const;       // of boxes and meshes, relative to p
+  std::vector<Vector3> vertices() const;  // of boxes and meshes, relative to p
   std::vector<Vector3> face_normals() const;
   std::vector<Vector3> edges() const;
 };
@@ -30,6 +29,7 @@ double overlap_along(const OracleBody& a, const OracleBody& b, const Vector3& n)
 
 // Smallest overlap over all directions: exact for boxes and meshes (all candidate normals), else by dense
 // sampling, all special directions, and local descent from the best, including from `hint`.
-double least_overlap(const OracleBody& a, const OracleBody& b, const Vector3& hint, Random& random, int samples);
+double least_overlap(const OracleBody& a, const OracleBody& b, const Vector3& hint, Random& random,
+                     int samples);
 
 }  // namespace articula::testing

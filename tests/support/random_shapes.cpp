@@ -1,4 +1,4 @@
-#include "random_shapes.hpp"
+#include "tests/support/random_shapes.hpp"
 
 #include <map>
 
@@ -18,8 +18,10 @@ std::vector<std::array<int, 3>> incremental_hull(const std::vector<Vector3>& p) 
       }
       for (int k = 0; k < 3; ++k) {
         const auto twin = border.find({f[(k + 1) % 3], f[k]});
-        if (twin != border.end()) border.erase(twin);
-        else border[{f[k], f[(k + 1) % 3]}] = true;
+        if (twin != border.end())
+          border.erase(twin);
+        else
+          border[{f[k], f[(k + 1) % 3]}] = true;
       }
     }
     for (const auto& [edge, unused] : border) kept.push_back({edge.first, edge.second, i});

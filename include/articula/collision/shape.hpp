@@ -10,44 +10,30 @@
 #include <memory>
 #include <vector>
 
-#include "articula/math/vec3.hpp"
+#include "articula/math/placement.hpp"
 #include "articula/model/description.hpp"
 
 namespace articula::collision {
-
-// x_outer = p + R x_inner
-struct Placement {
-  Mat3 R = Mat3::identity();
-  Vec3 p;
-};
-
-inline Placement operator*(const Placement& outer, const Placement& inner) {
-  return {outer.R * inner.R, outer.p + outer.R * inner.p};
-}
-inline Vec3 operator*(const Placement& placement, Vec3 x) { return placement.p + placement.R * x; }
-inline Placement placement_of(const Pose& pose) {
-  return {Mat3::from(pose.rotation.toRotationMatrix()), Vec3(pose.position)};
-}
 
 // The convex hull of a mesh. Coplanar triangles are merged into polygons, because a manifold needs whole
 // faces; vertices know their neighbours, because the support function climbs from one to the next.
 struct Hull {
   std::vector<Vec3> vertices;
-  std::vector<double> x, y, z;             // the same, apart, padded to a multiple of four
-  std::vector<int> mesh_vertex;            // index in the mesh the hull was made of
+  std::vector<double> x, y, z;   // the same, apart, padded to a multiple of four
+  std::vector<int> mesh_vertex;  // index in the mesh the hull was made of
 
-  std::vector<int> edge_begin, edge_end;   // vertex v's outgoing edges: edge_end[edge_begin[v] ...]
-  std::vector<int> edge_start;             // where each of them begins
+  std::vector<int> edge_begin, edge_end;  // vertex v's outgoing edges: edge_end[edge_begin[v] ...]
+  std::vector<int> edge_start;            // where each of them begins
 
   std::vector<int> face_begin, face_loop;  // vertices of each polygon, counter-clockwise from outside
   std::vector<Vec3> face_normal;           // outward, unit
   std::vector<double> face_offset;         // normal . x on the face
   std::vector<int> around_begin, around;   // polygons around each vertex
 
-  std::array<int, 24> start{};             // a vertex to climb from, by direction
-  Vec3 centre;                             // middle of the bounding box
-  Vec3 half;                               // half sizes of the bounding box
-  double radius = 0.0;                     // of the sphere about `centre`
+  std::array<int, 24> start{};  // a vertex to climb from, by direction
+  Vec3 centre;                  // middle of the bounding box
+  Vec3 half;                    // half sizes of the bounding box
+  double radius = 0.0;          // of the sphere about `centre`
 
   int vertex_count() const { return static_cast<int>(vertices.size()); }
   int face_count() const { return static_cast<int>(face_normal.size()); }
@@ -63,8 +49,8 @@ Hull make_hull(const Mesh& mesh);
 
 struct Shape {
   ShapeType type = ShapeType::sphere;
-  Vec3 size;                              // as in GeometryDescription
-  std::shared_ptr<const Hull> hull;       // mesh
+  Vec3 size;                         // as in GeometryDescription
+  std::shared_ptr<const Hull> hull;  // mesh
   std::shared_ptr<const HeightField> field;
 
   static Shape plane() { return {ShapeType::plane, Vec3(), nullptr, nullptr}; }
@@ -87,7 +73,7 @@ struct Shape {
 // A sphere about `centre` (in the shape's frame) that contains the shape; endless for planes.
 struct Bound {
   Vec3 centre;
-  Vec3 half;            // half sizes of the bounding box about `centre`
+  Vec3 half;  // half sizes of the bounding box about `centre`
   double radius = 0.0;
 };
 Bound bound(const Shape& shape);
@@ -97,13 +83,17 @@ double size_of(const Shape& shape);
 
 // Part of a shape's surface. Its index counts:
 //   point    sphere 0; capsule end 0 (-z), 1 (+z); box corner, bit i set: +axis i; mesh hull vertex;
-//            cylinder: rim point 4 cap + quarter turn
-//   line     capsule and cylinder: the axis 0 (with a radius); box: 4 axis + signs of the other two axes in
+//            cylinder: rim point 16 cap + sixteenths of a turn
+//   line     capsule and cylinder: the axis 0 (with a radius); cylinder: 1 + i the chord from rim point i to
+//   the
+//            next; box: 4 axis + signs of the other two axes in
 //            cyclic order; mesh: directed hull edge
 //   face     plane 0; box 2 axis + (1 for +); cylinder cap 0 (-z), 1 (+z); mesh hull polygon
 //   circle   cylinder rim 0 (-z), 1 (+z)
 //   surface  ellipsoid 0
 enum class FeatureKind : std::uint8_t { point, line, face, circle, surface };
+
+inline constexpr int rim_points = 16;
 
 struct Feature {
   FeatureKind kind = FeatureKind::point;

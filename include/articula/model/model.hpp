@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "articula/math/placement.hpp"
 #include "articula/math/spatial.hpp"
 #include "articula/model/description.hpp"
 #include "articula/model/parameters.hpp"
@@ -130,11 +131,6 @@ struct LinkConstants {
 struct JointConstants {
   Vec3 axis, anchor;  // unit; in the link's frame
   double reference = 0.0;
-};
-
-struct Placement {
-  Mat3 R;
-  Vec3 p;
 };
 
 struct Constants {

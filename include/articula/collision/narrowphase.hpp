@@ -1,0 +1,55 @@
+#pragma once
+// Contacts and distances of two placed shapes: pure functions of the shapes and their placements.
+
+#include "articula/collision/shape.hpp"
+
+namespace articula::collision {
+
+// Two faces (or a face and an edge) this close to parallel, in radians, lie flat on each other: the contact
+// has the mean of their normals, n = normalise(n_A - n_B), or the face's, instead of that of the single
+// deepest point.
+inline constexpr double flat_angle = 0.02;
+// Two lines (edges, capsules, sides of cylinders) this close to parallel touch along their overlap: two
+// points.
+inline constexpr double parallel_angle = 1e-3;
+// At most this many points per pair: the deepest and those that span the widest area.
+inline constexpr int max_contact_points = 4;
+
+// How the normal of a contact follows from the two shapes.
+//   features   the nearest (or deepest) points of the two features
+//   face_a/b   the outward normal of A's face (or minus that of B's)
+//   faces      the mean of both
+enum class NormalRule : std::uint8_t { features, face_a, face_b, faces };
+
+struct ContactPoint {
+  Vec3 position;          // halfway between the surfaces
+  Vec3 normal;            // unit, from A to B
+  double distance = 0.0;  // along the normal; negative: overlap
+  Feature feature_a,
+      feature_b;  // what touches; with the two geometries the identity of the contact across steps
+  NormalRule rule = NormalRule::features;
+  int face_a = -1, face_b = -1;  // the faces that `rule` speaks of
+  // No unique normal here (coincident centres, a centre on an axis): a fixed choice was made.
+  bool degenerate = false;
+};
+
+// Writes the contacts nearer than `margin` to `out` (room for max_contact_points); returns how many.
+int collide(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b, double margin,
+            ContactPoint* out);
+
+struct Distance {
+  double distance = 0.0;  // negative: depth of the overlap. If `beyond`: a lower bound
+  Vec3 normal;            // unit, from A to B
+  Vec3 point_a, point_b;  // nearest (deepest) surface points, point_b - point_a = distance normal
+  Feature feature_a, feature_b;
+  bool beyond = false;      // farther apart than `limit`; only the bound is known
+  bool degenerate = false;  // as in ContactPoint
+  bool exact = true;        // false: an iteration limit was hit; the distance is the best bound found
+};
+
+// Signed distance: the length of the shortest translation that brings the shapes to touch. Two planes, and
+// height fields, have none: use collide.
+Distance distance(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
+                  double limit = 1e300);
+
+}  // namespace articula::collision

@@ -1,0 +1,125 @@
+// Two boxes: the fifteen axes that can separate them.
+//
+// All in A's frame, R = B's axes, t = B's centre. Along a unit axis n the boxes overlap by
+//   sum_i a_i |n_i| + sum_j b_j |n . R_j| - |n . t|
+// The axis of least overlap is the normal. Axes across two edges are e_i x R_j, whose entries are entries of
+// R, so that nearly parallel edges lose no precision.
+
+#include <algorithm>
+
+#include "features.hpp"
+#include "pairs.hpp"
+#include "support.hpp"
+
+namespace articula::collision {
+namespace {
+
+struct Axis {
+  double overlap = INFINITY;
+  Vec3 n;
+  int kind = -1;       // 0-2: A's faces, 3-5: B's, 6-14: edges 6 + 3 i + j
+  bool apart = false;  // some axis separates the boxes by more than the margin
+};
+
+// Edges lose ties against faces, B's faces against A's.
+constexpr double preference = 1e-11;
+
+Axis least_overlap(Vec3 a, Vec3 b, const Mat3& R, Vec3 t, double margin) {
+  Axis best;
+  const double size = std::max({a[0], a[1], a[2], b[0], b[1], b[2]});
+  const Mat3 Q{absolute(R.x), absolute(R.y), absolute(R.z)};
+  const auto consider = [&](double overlap, double bias, int kind) {
+    best.apart |= overlap < -margin;
+    if (overlap + bias < best.overlap) {
+      best.overlap = overlap;
+      best.kind = kind;
+    }
+  };
+  const Vec3 by_a = a + Q * b - absolute(t);
+  for (int i = 0; i < 3; ++i) consider(by_a[i], 0, i);
+  if (best.apart) return best;
+  const Vec3 tb = transpose_times(R, t);
+  const Vec3 by_b = b + transpose_times(Q, a) - absolute(tb);
+  for (int j = 0; j < 3; ++j) consider(by_b[j], preference * size, 3 + j);
+  if (best.apart) return best;
+  for (int i = 0; i < 3; ++i) {
+    const int i1 = (i + 1) % 3, i2 = (i + 2) % 3;
+    for (int j = 0; j < 3; ++j) {
+      const int j1 = (j + 1) % 3, j2 = (j + 2) % 3;
+      // n = e_i x R_j: n_i1 = -R_j[i2], n_i2 = R_j[i1];  n . R_j1 = -R_j2[i], n . R_j2 = R_j1[i]
+      const Vec3 &r = R.column(j), &q = Q.column(j);
+      const double squared = r[i1] * r[i1] + r[i2] * r[i2];
+      if (squared < 1e-24) continue;
+      const double reach = a[i1] * q[i2] + a[i2] * q[i1] + b[j1] * Q.column(j2)[i] + b[j2] * Q.column(j1)[i];
+      const double centre = std::abs(t[i2] * r[i1] - t[i1] * r[i2]);
+      consider((reach - centre) / std::sqrt(squared), 2 * preference * size, 6 + 3 * i + j);
+    }
+    if (best.apart) return best;
+  }
+  return best;
+}
+
+Vec3 axis_direction(const Axis& axis, const Mat3& R) {
+  if (axis.kind < 3) return with_lane(Vec3(), axis.kind, 1.0);
+  if (axis.kind < 6) return R.column(axis.kind - 3);
+  const int i = (axis.kind - 6) / 3, i1 = (i + 1) % 3, i2 = (i + 2) % 3;
+  const Vec3 r = R.column((axis.kind - 6) % 3);
+  Vec3 n;
+  n.lanes[i1] = -r[i2];
+  n.lanes[i2] = r[i1];
+  return unit(n);
+}
+
+// The nearest points of the two edges (or corner and face) that the axis belongs to.
+void witness(const Axis& axis, Vec3 n, const Shape& box_a, const Shape& box_b, const Placement& b_in_a,
+             Distance& d) {
+  const SupportPoint sa = support_box(box_a.size, n);
+  const SupportPoint sb = support_box(box_b.size, -transpose_times(b_in_a.R, n));
+  const Vec3 xa = sa.x, xb = b_in_a * sb.x;
+  if (axis.kind < 6) {
+    const bool of_a = axis.kind < 3;
+    const int i = axis.kind % 3, corner = of_a ? sa.vertex : sb.vertex;
+    const Feature face{FeatureKind::face, 2 * i + ((corner >> i) & 1)};
+    const Feature point{FeatureKind::point, of_a ? sb.vertex : sa.vertex};
+    d.feature_a = of_a ? face : point;
+    d.feature_b = of_a ? point : face;
+    d.point_a = of_a ? xb - n * d.distance : xa;
+    d.point_b = d.point_a + n * d.distance;
+    return;
+  }
+  const int i = (axis.kind - 6) / 3, j = (axis.kind - 6) % 3;
+  d.feature_a = {FeatureKind::line, box_edge(i, sa.vertex)};
+  d.feature_b = {FeatureKind::line, box_edge(j, sb.vertex)};
+  // s e_i - u R_j = (xb - xa) - d n
+  const Vec3 ea = with_lane(Vec3(), i, 1.0), eb = b_in_a.R.column(j), r = xb - xa - n * d.distance;
+  const double c = dot(ea, eb), s = (dot(ea, r) - c * dot(eb, r)) / (1 - c * c);
+  d.point_a = xa + ea * s;
+  d.point_b = d.point_a + n * d.distance;
+}
+
+}  // namespace
+
+int box_box_contacts(const PairArguments& pair, ContactPoint* out) {
+  const Placement b_in_a{
+      {transpose_times(pair.at_a.R, pair.at_b.R.x), transpose_times(pair.at_a.R, pair.at_b.R.y),
+       transpose_times(pair.at_a.R, pair.at_b.R.z)},
+      transpose_times(pair.at_a.R, pair.at_b.p - pair.at_a.p)};
+  const Axis axis = least_overlap(pair.a.size, pair.b.size, b_in_a.R, b_in_a.p, pair.margin);
+  if (axis.apart) return 0;
+  // Apart within the margin: the nearest features need not belong to any of the axes.
+  if (axis.overlap < 0) return convex_contacts(pair, out);
+  Vec3 n = axis_direction(axis, b_in_a.R);
+  Distance d;
+  d.degenerate = dot(n, b_in_a.p) == 0;
+  if (dot(n, b_in_a.p) < 0) n = -n;
+  d.distance = -axis.overlap;
+  witness(axis, n, pair.a, pair.b, b_in_a, d);
+  d.normal = pair.at_a.R * n;
+  d.point_a = pair.at_a * d.point_a;
+  d.point_b = pair.at_a * d.point_b;
+  const int count = manifold(pair, d, out);
+  for (int i = 0; i < count; ++i) out[i].degenerate |= d.degenerate;
+  return count;
+}
+
+}  // namespace articula::collision

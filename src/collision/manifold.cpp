@@ -1,0 +1,158 @@
+// From the nearest points of two shapes to the points that carry them.
+
+#include <algorithm>
+
+#include "contour.hpp"
+#include "convex.hpp"
+#include "features.hpp"
+#include "pairs.hpp"
+#include "polish.hpp"
+#include "support.hpp"
+
+namespace articula::collision {
+namespace {
+
+bool has_axis(const Shape& s) { return s.type == ShapeType::capsule || s.type == ShapeType::cylinder; }
+bool is_polyhedral(const Shape& s) { return s.type == ShapeType::box || s.type == ShapeType::mesh; }
+
+int some_vertex(const Shape& shape, Feature f) {
+  if (shape.type != ShapeType::mesh) return 0;
+  const Hull& hull = *shape.hull;
+  return f.kind == FeatureKind::point  ? f.index
+         : f.kind == FeatureKind::line ? hull.edge_start[f.index]
+                                       : hull.face_loop[hull.face_begin[f.index]];
+}
+
+// What one shape offers to a contact with outward direction n (in its own frame).
+struct Offer {
+  int face = -1;  // the face nearest to n
+  Vec3 normal;
+  bool flat = false;   // that face lies in the contact plane
+  bool lying = false;  // its axis does
+};
+
+Offer offer(const Shape& shape, Vec3 n, Feature nearest) {
+  constexpr double cosine = 1 - 0.5 * flat_angle * flat_angle;
+  Offer o;
+  o.face = nearest_face(shape, n, some_vertex(shape, nearest));
+  if (o.face >= 0) {
+    o.normal = face_of(shape, o.face).normal;
+    o.flat = dot(n, o.normal) >= cosine;
+  }
+  o.lying = has_axis(shape) && std::abs(n[2]) <= flat_angle;
+  return o;
+}
+
+bool offers_outline(const Shape& shape, const Offer& o) { return is_polyhedral(shape) || o.lying || o.flat; }
+
+void outline(const Shape& shape, const Placement& at, const Offer& o, Contour& c) {
+  if (o.lying && !o.flat)
+    axis_contour(shape, at, c);
+  else
+    face_contour(shape, at, o.face, c);
+}
+
+// The feature at one end of a line feature.
+Feature line_end(const Shape& shape, int line, bool upper) {
+  switch (shape.type) {
+    case ShapeType::capsule: return {FeatureKind::point, upper ? 1 : 0};
+    case ShapeType::cylinder: return {FeatureKind::circle, upper ? 1 : 0};
+    case ShapeType::mesh:
+      return {FeatureKind::point, upper ? shape.hull->edge_end[line] : shape.hull->edge_start[line]};
+    default: {
+      const int axis = line / 4, j = (axis + 1) % 3, k = (axis + 2) % 3;
+      const int corner = ((line & 1) << j) | (((line >> 1) & 1) << k);
+      return {FeatureKind::point, corner | (upper ? 1 << axis : 0)};
+    }
+  }
+}
+
+// Parallel lines: the two ends of their overlap, each solved as an end of one line against the other line.
+int parallel_lines(const PairArguments& pair, const Distance& nearest, ContactPoint* out) {
+  const Segment la = line_of(pair.a, nearest.feature_a.index), lb = line_of(pair.b, nearest.feature_b.index);
+  const double size = std::max(norm(la.along), norm(lb.along));
+  const Vec3 origin = pair.at_a.p;
+  const Placement at_a{pair.at_a.R, Vec3()}, at_b{pair.at_b.R, pair.at_b.p - origin};
+  const Vec3 ea = at_a.R * unit(la.along), eb = at_b.R * unit(lb.along);
+  const double core_gap = nearest.distance + feature_radius(pair.a, nearest.feature_a) +
+                          feature_radius(pair.b, nearest.feature_b);
+  if (squared_norm(cross(ea, eb)) > parallel_angle * parallel_angle || core_gap < 1e-6 * size) return 0;
+  // Parameters along ea of all four ends.
+  const Vec3 a0 = at_a * la.from, b0 = at_b * lb.from;
+  const double length_a = norm(la.along), shift = dot(ea, b0 - a0), span = dot(ea, eb) * norm(lb.along);
+  const double b_low = std::min(shift, shift + span), b_high = std::max(shift, shift + span);
+  if (std::min(length_a, b_high) - std::max(0.0, b_low) <= 1e-6 * size) return 0;
+  int count = 0;
+  for (const bool upper : {false, true}) {
+    const bool of_a = upper ? length_a <= b_high : 0.0 >= b_low;
+    const double t = upper ? std::min(length_a, b_high) : std::max(0.0, b_low);
+    ContactPoint c = contact_of(nearest);
+    if (of_a)
+      c.feature_a = line_end(pair.a, nearest.feature_a.index, upper);
+    else
+      c.feature_b = line_end(pair.b, nearest.feature_b.index, upper == (span > 0));
+    const Vec3 guess = a0 + ea * t;
+    const Match m = polish(make_patch(pair.a, at_a, c.feature_a), make_patch(pair.b, at_b, c.feature_b),
+                           guess, guess, nearest.normal, size);
+    if (!m.converged || m.distance > pair.margin) continue;
+    c.position = origin + (m.a + m.b) * 0.5;
+    c.normal = m.n;
+    c.distance = m.distance;
+    out[count++] = c;
+  }
+  return count;
+}
+
+}  // namespace
+
+int manifold(const PairArguments& pair, const Distance& nearest, ContactPoint* out) {
+  const Offer oa = offer(pair.a, transpose_times(pair.at_a.R, nearest.normal), nearest.feature_a);
+  const Offer ob = offer(pair.b, transpose_times(pair.at_b.R, -nearest.normal), nearest.feature_b);
+  const bool by_a = oa.flat && offers_outline(pair.b, ob), by_b = ob.flat && offers_outline(pair.a, oa);
+  int count = 0;
+  if (by_a || by_b) {
+    // Relative to A's origin: precision must not depend on where in the world the pair is.
+    const Placement at_a{pair.at_a.R, Vec3()}, at_b{pair.at_b.R, pair.at_b.p - pair.at_a.p};
+    Contour ca, cb;
+    outline(pair.a, at_a, oa, ca);
+    outline(pair.b, at_b, ob, cb);
+    const bool both = oa.flat && ob.flat;
+    const NormalRule rule = both ? NormalRule::faces : by_a ? NormalRule::face_a : NormalRule::face_b;
+    const Vec3 n = both ? unit(ca.normal - cb.normal) : by_a ? ca.normal : -cb.normal;
+    ContactPoint points[64];
+    const double size = std::max(size_of(pair.a), size_of(pair.b));
+    count = reduce(points, clip(ca, cb, n, rule, pair.margin, size, points, 64));
+    for (int i = 0; i < count; ++i) {
+      out[i] = points[i];
+      out[i].position += pair.at_a.p;
+    }
+  } else if (nearest.feature_a.kind == FeatureKind::line && nearest.feature_b.kind == FeatureKind::line) {
+    count = parallel_lines(pair, nearest, out);
+  }
+  if (count > 0) return count;
+  *out = contact_of(nearest);
+  return 1;
+}
+
+Distance convex_convex(const PairArguments& pair) {
+  const ConvexPair convex(pair.a, pair.at_a, pair.b, pair.at_b);
+  const ConvexDistance c = convex_distance(convex, pair.margin);
+  Distance d;
+  d.distance = c.distance;
+  d.beyond = c.beyond || c.distance > pair.margin;
+  d.exact = c.exact;
+  if (c.beyond) return d;
+  d.normal = pair.at_a.R * c.normal;
+  d.point_a = pair.at_a * c.a;
+  d.point_b = pair.at_a * c.b;
+  d.feature_a = c.feature_a;
+  d.feature_b = c.feature_b;
+  return d;
+}
+
+int convex_contacts(const PairArguments& pair, ContactPoint* out) {
+  const Distance nearest = convex_convex(pair);
+  return nearest.beyond ? 0 : manifold(pair, nearest, out);
+}
+
+}  // namespace articula::collision

@@ -1,0 +1,121 @@
+// One table of all pairs. Rows and columns are ShapeType, the row being the smaller; where the arguments come
+// the other way round they are swapped, and so is the result.
+
+#include "articula/collision/narrowphase.hpp"
+
+#include <utility>
+
+#include "pairs.hpp"
+#include "support.hpp"
+
+namespace articula::collision {
+namespace {
+
+using Contacts = int (*)(const PairArguments&, ContactPoint*);
+using Nearest = Distance (*)(const PairArguments&);
+
+template <Nearest nearest>
+int single(const PairArguments& pair, ContactPoint* out) {
+  const Distance d = nearest(pair);
+  if (d.beyond) return 0;
+  *out = contact_of(d);
+  return 1;
+}
+
+int none(const PairArguments&, ContactPoint*) { return 0; }
+
+constexpr int types = 8;
+constexpr Contacts contacts[types][types] = {
+    // plane
+    {none, plane_sphere_contacts, plane_capsule_contacts, plane_box_contacts, plane_cylinder_contacts,
+     plane_ellipsoid_contacts, plane_mesh_contacts, none},
+    // sphere
+    {nullptr, single<sphere_sphere>, single<sphere_capsule>, single<sphere_box>, single<sphere_cylinder>,
+     single<convex_convex>, single<convex_convex>, height_field_contacts},
+    // capsule
+    {nullptr, nullptr, capsule_capsule_contacts, convex_contacts, convex_contacts, convex_contacts,
+     convex_contacts, height_field_contacts},
+    // box
+    {nullptr, nullptr, nullptr, box_box_contacts, convex_contacts, convex_contacts, convex_contacts,
+     height_field_contacts},
+    // cylinder
+    {nullptr, nullptr, nullptr, nullptr, convex_contacts, convex_contacts, convex_contacts,
+     height_field_contacts},
+    // ellipsoid
+    {nullptr, nullptr, nullptr, nullptr, nullptr, single<convex_convex>, single<convex_convex>,
+     height_field_contacts},
+    // mesh
+    {nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, convex_contacts, height_field_contacts},
+    // height field
+    {nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, none}};
+
+Distance nothing(const PairArguments&) {
+  Distance d;
+  d.distance = 1e300;
+  d.beyond = true;
+  return d;
+}
+
+Nearest nearest_of(ShapeType a, ShapeType b) {
+  if (b == ShapeType::height_field || b == ShapeType::plane) return nothing;
+  if (a == ShapeType::plane) return plane_convex;
+  if (a == ShapeType::sphere) {
+    if (b == ShapeType::sphere) return sphere_sphere;
+    if (b == ShapeType::capsule) return sphere_capsule;
+    if (b == ShapeType::box) return sphere_box;
+    if (b == ShapeType::cylinder) return sphere_cylinder;
+  }
+  if (a == ShapeType::capsule && b == ShapeType::capsule) return capsule_capsule;
+  return convex_convex;
+}
+
+// Two shapes of one type are ordered by what they are and how they lie to each other, never by which came
+// first: a tie is then resolved the same way whatever the order, and wherever the scene is.
+bool in_order(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b) {
+  if (a.type != b.type) return a.type < b.type;
+  if (a.type == ShapeType::sphere) return true;
+  for (int i = 0; i < 3; ++i)
+    if (a.size[i] != b.size[i]) return a.size[i] < b.size[i];
+  if (a.hull != b.hull && a.hull->radius != b.hull->radius) return a.hull->radius < b.hull->radius;
+  const Vec3 r = at_b.p - at_a.p;
+  const Vec3 from_a = transpose_times(at_a.R, r), from_b = transpose_times(at_b.R, -r);
+  const double noise = 1e-9 * norm(r);
+  for (int i = 0; i < 3; ++i)
+    if (std::abs(from_a[i] - from_b[i]) > noise) return from_a[i] < from_b[i];
+  return true;
+}
+
+NormalRule swapped(NormalRule rule) {
+  return rule == NormalRule::face_a   ? NormalRule::face_b
+         : rule == NormalRule::face_b ? NormalRule::face_a
+                                      : rule;
+}
+
+}  // namespace
+
+int collide(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b, double margin,
+            ContactPoint* out) {
+  if (in_order(a, at_a, b, at_b))
+    return contacts[static_cast<int>(a.type)][static_cast<int>(b.type)]({a, at_a, b, at_b, margin}, out);
+  const int count =
+      contacts[static_cast<int>(b.type)][static_cast<int>(a.type)]({b, at_b, a, at_a, margin}, out);
+  for (int i = 0; i < count; ++i) {
+    out[i].normal = -out[i].normal;
+    std::swap(out[i].feature_a, out[i].feature_b);
+    std::swap(out[i].face_a, out[i].face_b);
+    out[i].rule = swapped(out[i].rule);
+  }
+  return count;
+}
+
+Distance distance(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
+                  double limit) {
+  if (in_order(a, at_a, b, at_b)) return nearest_of(a.type, b.type)({a, at_a, b, at_b, limit});
+  Distance d = nearest_of(b.type, a.type)({b, at_b, a, at_a, limit});
+  d.normal = -d.normal;
+  std::swap(d.point_a, d.point_b);
+  std::swap(d.feature_a, d.feature_b);
+  return d;
+}
+
+}  // namespace articula::collision

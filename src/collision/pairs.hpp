@@ -1,0 +1,45 @@
+#pragma once
+// The narrow phase by pair of types. Each function takes the types in the order of its name.
+
+#include "articula/collision/narrowphase.hpp"
+
+namespace articula::collision {
+
+struct PairArguments {
+  const Shape& a;
+  const Placement& at_a;
+  const Shape& b;
+  const Placement& at_b;
+  double margin;
+};
+
+// Closed forms of a single nearest pair.
+Distance sphere_sphere(const PairArguments& pair);
+Distance sphere_capsule(const PairArguments& pair);
+Distance sphere_box(const PairArguments& pair);
+Distance sphere_cylinder(const PairArguments& pair);
+Distance capsule_capsule(const PairArguments& pair);
+Distance convex_convex(const PairArguments& pair);
+Distance plane_convex(const PairArguments& pair);
+
+// Contacts.
+int plane_sphere_contacts(const PairArguments& pair, ContactPoint* out);
+int plane_capsule_contacts(const PairArguments& pair, ContactPoint* out);
+int plane_box_contacts(const PairArguments& pair, ContactPoint* out);
+int plane_cylinder_contacts(const PairArguments& pair, ContactPoint* out);
+int plane_ellipsoid_contacts(const PairArguments& pair, ContactPoint* out);
+int plane_mesh_contacts(const PairArguments& pair, ContactPoint* out);
+int capsule_capsule_contacts(const PairArguments& pair, ContactPoint* out);
+int box_box_contacts(const PairArguments& pair, ContactPoint* out);
+int convex_contacts(const PairArguments& pair, ContactPoint* out);
+int height_field_contacts(const PairArguments& pair, ContactPoint* out);  // the field is b
+
+// Points that share faces or parallel lines, for a pair whose nearest points are known.
+int manifold(const PairArguments& pair, const Distance& nearest, ContactPoint* out);
+
+ContactPoint contact_of(const Distance& nearest);
+
+// Keeps the deepest point and those that span the widest area; returns how many are left.
+int reduce(ContactPoint* points, int count);
+
+}  // namespace articula::collision
