@@ -79,7 +79,9 @@ struct Clip {
     c.distance = d;
     c.feature_a = fa;
     c.feature_b = fb;
-    c.rule = rule;
+    // The lowest point of a rim on a face needs no rule of its own.
+    const bool rim = fa.kind == FeatureKind::circle || fb.kind == FeatureKind::circle;
+    c.rule = rim ? NormalRule::features : rule;
     c.face_a = a.face;
     c.face_b = b.face;
     c.degenerate = false;
@@ -151,11 +153,16 @@ void face_contour(const Shape& shape, const Placement& at, int face, Contour& c)
   }
 }
 
-void axis_contour(const Shape& shape, const Placement& at, Contour& c) {
-  const FeatureKind end = shape.type == ShapeType::capsule ? FeatureKind::point : FeatureKind::circle;
-  c.radius = shape.size[0];
-  c.add(at * Vec3(0, 0, -shape.size[1]), {end, 0}, {FeatureKind::line, 0});
-  c.add(at * Vec3(0, 0, shape.size[1]), {end, 1}, {FeatureKind::line, 0});
+void axis_contour(const Shape& shape, const Placement& at, Vec3 outward, Contour& c) {
+  const bool capsule = shape.type == ShapeType::capsule;
+  const FeatureKind end = capsule ? FeatureKind::point : FeatureKind::circle;
+  Vec3 shift;
+  if (capsule)
+    c.radius = shape.size[0];
+  else
+    shift = unit(outward - at.R.z * dot(at.R.z, outward)) * shape.size[0];
+  c.add(at * Vec3(0, 0, -shape.size[1]) + shift, {end, 0}, {FeatureKind::line, 0});
+  c.add(at * Vec3(0, 0, shape.size[1]) + shift, {end, 1}, {FeatureKind::line, 0});
 }
 
 int clip(Contour& a, Contour& b, Vec3 n, NormalRule rule, double margin, double size, ContactPoint* out,

@@ -32,8 +32,8 @@ struct Contour {
 
 // The polygon of a face; faces of more than 32 corners are thinned out.
 void face_contour(const Shape& shape, const Placement& at, int face, Contour& contour);
-// The axis of a capsule or cylinder.
-void axis_contour(const Shape& shape, const Placement& at, Contour& contour);
+// A lying capsule's axis with its radius; a lying cylinder's line that is farthest along `outward`.
+void axis_contour(const Shape& shape, const Placement& at, Vec3 outward, Contour& contour);
 
 // Where the outlines of A and B, seen along n, overlap: corners of one inside the other, and crossings of
 // edges. Writes the contacts not farther apart than `margin`, at most `limit` of them.

@@ -45,9 +45,9 @@ Offer offer(const Shape& shape, Vec3 n, Feature nearest) {
 
 bool offers_outline(const Shape& shape, const Offer& o) { return is_polyhedral(shape) || o.lying || o.flat; }
 
-void outline(const Shape& shape, const Placement& at, const Offer& o, Contour& c) {
+void outline(const Shape& shape, const Placement& at, const Offer& o, Vec3 outward, Contour& c) {
   if (o.lying && !o.flat)
-    axis_contour(shape, at, c);
+    axis_contour(shape, at, outward, c);
   else
     face_contour(shape, at, o.face, c);
 }
@@ -114,11 +114,12 @@ int manifold(const PairArguments& pair, const Distance& nearest, ContactPoint* o
     // Relative to A's origin: precision must not depend on where in the world the pair is.
     const Placement at_a{pair.at_a.R, Vec3()}, at_b{pair.at_b.R, pair.at_b.p - pair.at_a.p};
     Contour ca, cb;
-    outline(pair.a, at_a, oa, ca);
-    outline(pair.b, at_b, ob, cb);
     const bool both = oa.flat && ob.flat;
     const NormalRule rule = both ? NormalRule::faces : by_a ? NormalRule::face_a : NormalRule::face_b;
-    const Vec3 n = both ? unit(ca.normal - cb.normal) : by_a ? ca.normal : -cb.normal;
+    const Vec3 na = at_a.R * oa.normal, nb = at_b.R * ob.normal;
+    const Vec3 n = both ? unit(na - nb) : by_a ? na : -nb;
+    outline(pair.a, at_a, oa, n, ca);
+    outline(pair.b, at_b, ob, -n, cb);
     ContactPoint points[64];
     const double size = std::max(size_of(pair.a), size_of(pair.b));
     count = reduce(points, clip(ca, cb, n, rule, pair.margin, size, points, 64));

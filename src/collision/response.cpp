@@ -1,0 +1,209 @@
+// Contacts of nearest features. With u = T^T (x_b - x_a)', a = T^T n_a', b = -T^T n_b' as the surfaces follow their
+// bodies, and slides s along them (patch.hpp), the conditions of a nearest pair differentiate to
+//   u + C_b s_b - C_a s_a = d nu,    nu = a + D_a s_a = b - D_b s_b
+// Then  n' = T nu,   d' = n . (x_b' - x_a'),   position' = (x_a' + x_b' + T (C_a s_a + C_b s_b))/2.
+//
+// Contacts with the normal of faces: x_b - x_a = d n with n' given, x_a and x_b on their features. With g normal to the
+// plane in which the points can slide against each other,
+//   d' = g . (x_b' - x_a' - d n')/(g . n)
+
+#include "response.hpp"
+
+#include <algorithm>
+
+#include "features.hpp"
+#include "polish.hpp"
+
+namespace articula::collision {
+namespace {
+
+bool is_flat(const Patch& p) { return p.kind == FeatureKind::face; }
+// Points, spheres, ellipsoids: the normal may turn both ways, D = 1.
+bool turns_freely(const Patch& p) { return p.kind == FeatureKind::point || p.kind == FeatureKind::surface; }
+
+constexpr Mat2 one{1, 0, 0, 1};
+
+bool invert(const Mat2& m, Mat2& out, double scale) {
+  const double determinant = m.xx * m.yy - m.xy * m.yx;
+  if (!(std::abs(determinant) > 1e-14 * scale * scale)) return false;
+  const double s = 1.0 / determinant;
+  out = {m.yy * s, -m.xy * s, -m.yx * s, m.xx * s};
+  return true;
+}
+
+// A face against anything that is not flat: the normal is the face's, the other side rolls on it.
+bool face_response(const Mat2& C, const Mat2& D, double d, bool a_is_flat, Response& r) {
+  Mat2 inverse;
+  if (!invert(D, inverse, 1.0)) return false;
+  const Mat2 K = C * inverse;
+  if (a_is_flat) {
+    r.Na = one;
+    r.Bb = K;
+    r.Ba = K * -1.0;
+    r.Au = one;
+    r.Ab = K;
+    r.Aa = (K + one * d) * -1.0;
+  } else {
+    r.Nb = one;
+    r.Ab = K;
+    r.Aa = K * -1.0;
+    r.Bu = one * -1.0;
+    r.Bb = K + one * d;
+    r.Ba = K * -1.0;
+  }
+  return true;
+}
+
+// (H_a + H_b + d) nu = u + H_b b + H_a a
+bool free_response(const Mat2& Ha, const Mat2& Hb, double d, Response& r) {
+  const Mat2 sum = Ha + Hb + one * d;
+  const double scale = std::abs(Ha.xx) + std::abs(Ha.yy) + std::abs(Hb.xx) + std::abs(Hb.yy) + std::abs(d);
+  Mat2 S;
+  if (!invert(sum, S, scale)) return false;
+  r.Nu = S;
+  r.Na = S * Ha;
+  r.Nb = S * Hb;
+  r.Au = Ha * r.Nu;
+  r.Aa = Ha * (r.Na + one * -1.0);
+  r.Ab = Ha * r.Nb;
+  r.Bu = Hb * r.Nu * -1.0;
+  r.Ba = Hb * r.Na * -1.0;
+  r.Bb = Hb * (one + r.Nb * -1.0);
+  return true;
+}
+
+// The system of polish.cpp, solved for unit right-hand sides.
+void general_response(const Mat2& Ca, const Mat2& Da, const Mat2& Cb, const Mat2& Db, double d, double size, Response& r) {
+  const Mat2 E = Ca + Da * d;
+  const double k = 1.0 / size;
+  double M[4][4] = {{-E.xx * k, -E.xy * k, Cb.xx * k, Cb.xy * k},
+                    {-E.yx * k, -E.yy * k, Cb.yx * k, Cb.yy * k},
+                    {Da.xx, Da.xy, Db.xx, Db.xy},
+                    {Da.yx, Da.yy, Db.yx, Db.yy}};
+  double X[4][4] = {{k, 0, 0, 0}, {0, k, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}};
+  r.one_sided |= solve4<4>(M, X) > 0;
+  // right-hand side (d a - u; b - a)
+  const Mat2 P{X[0][0], X[0][1], X[1][0], X[1][1]}, Q{X[0][2], X[0][3], X[1][2], X[1][3]};
+  const Mat2 R{X[2][0], X[2][1], X[3][0], X[3][1]}, S{X[2][2], X[2][3], X[3][2], X[3][3]};
+  const Mat2 su = P * -1.0, sa = P * d + Q * -1.0, tu = R * -1.0, ta = R * d + S * -1.0;
+  r.Nu = Da * su;
+  r.Na = one + Da * sa;
+  r.Nb = Da * Q;
+  r.Au = Ca * su;
+  r.Aa = Ca * sa;
+  r.Ab = Ca * Q;
+  r.Bu = Cb * tu;
+  r.Ba = Cb * ta;
+  r.Bb = Cb * S;
+}
+
+void features_response(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b, Response& r) {
+  const Patch pa = make_patch(a, at_a, r.fa), pb = make_patch(b, at_b, r.fb);
+  Mat2 Ca, Da, Cb, Db;
+  tangent_map(pa, {r.xa, r.n}, r.T, Ca, Da);
+  tangent_map(pb, {r.xb, -r.n}, r.T, Cb, Db);
+  if (is_flat(pa) && is_flat(pb)) {
+    // Flat on flat, no manifold made: the normal follows both, the point stays between.
+    r.one_sided = true;
+    r.Na = r.Nb = one * 0.5;
+    return;
+  }
+  if (is_flat(pa) && face_response(Cb, Db, r.d, true, r)) return;
+  if (is_flat(pb) && face_response(Ca, Da, r.d, false, r)) return;
+  if (turns_freely(pa) && turns_freely(pb)) {
+    if (free_response(Ca, Cb, r.d, r)) return;
+    // Two points in one place: the normal does not move.
+    r.one_sided = true;
+    return;
+  }
+  const double size = std::max(size_of(a), size_of(b));
+  general_response(Ca, Da, Cb, Db, r.d, size, r);
+}
+
+// x = core + radius n (capsule), or core + radius u with u the part of n across the axis (cylinder).
+void offset_response(const Shape& shape, const Placement& at, Feature f, Vec3 outward, Mat3& offset, bool& rounded) {
+  const double radius = feature_radius(shape, f);
+  rounded = radius > 0;
+  if (!rounded) return;
+  if (shape.type != ShapeType::cylinder) {
+    offset = Mat3::diagonal(radius);
+    return;
+  }
+  const Vec3 axis = at.R.z, across = outward - axis * dot(axis, outward);
+  const double length = norm(across);
+  const Vec3 t = cross(axis, across * (1.0 / length));
+  offset = outer(t, t) * (radius / length);
+}
+
+void faces_response(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b, const ContactPoint& c,
+                    Response& r) {
+  if (c.face_a >= 0) r.na = at_a.R * face_of(a, c.face_a).normal;
+  if (c.face_b >= 0) r.nb = at_b.R * face_of(b, c.face_b).normal;
+  if (r.rule == NormalRule::faces) r.inverse_mean = 1.0 / norm(r.na - r.nb);
+  offset_response(a, at_a, r.fa, r.n, r.offset_a, r.rounded_a);
+  offset_response(b, at_b, r.fb, -r.n, r.offset_b, r.rounded_b);
+  if (r.fa.kind == FeatureKind::face)
+    r.g = r.na;
+  else if (r.fb.kind == FeatureKind::face)
+    r.g = r.nb;
+  else {
+    r.ea = at_a.R * unit(line_of(a, r.fa.index).along);
+    r.eb = at_b.R * unit(line_of(b, r.fb.index).along);
+    r.g = cross(r.ea, r.eb);
+    const double squared = squared_norm(r.g);
+    // Crossings of parallel edges do not exist; nearly parallel ones run away.
+    r.one_sided |= squared < 1e-16;
+    r.inverse_gg = squared > 1e-24 ? 1.0 / squared : 0.0;
+    if (!(squared > 1e-24)) r.g = r.n;
+  }
+  r.inverse_gn = 1.0 / dot(r.g, r.n);
+}
+
+}  // namespace
+
+Response make_response(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
+                       const ContactPoint& c) {
+  Response r(c.normal);
+  r.rule = c.rule;
+  r.d = c.distance;
+  r.xa = c.normal * (-0.5 * c.distance);
+  r.xb = c.normal * (0.5 * c.distance);
+  r.fa = c.feature_a;
+  r.fb = c.feature_b;
+  r.one_sided = c.degenerate;
+  if (c.rule == NormalRule::features)
+    features_response(a, at_a, b, at_b, r);
+  else
+    faces_response(a, at_a, b, at_b, c, r);
+  return r;
+}
+
+ContactRate Response::by_features(const SurfaceRate& a, const SurfaceRate& b) const {
+  const Vec3 apart = b.x - a.x;
+  const Vec2 u = T.of(apart), ra = T.of(a.n), rb = T.of(-b.n);
+  const Vec2 turn = Nu * u + Na * ra + Nb * rb;
+  const Vec2 slide = Au * u + Aa * ra + Ab * rb + Bu * u + Ba * ra + Bb * rb;
+  return {(a.x + b.x + T.span(slide)) * 0.5, T.span(turn), dot(n, apart)};
+}
+
+ContactRate Response::by_faces(const SurfaceRate& a, const SurfaceRate& b) const {
+  Vec3 dn = rule == NormalRule::face_a ? a.n : rule == NormalRule::face_b ? -b.n : (a.n - b.n) * inverse_mean;
+  if (rule == NormalRule::faces) dn = dn - n * dot(n, dn);
+  const Vec3 va = rounded_a ? a.x + offset_a * (dn - a.n) : a.x;
+  const Vec3 vb = rounded_b ? b.x + offset_b * (-dn - b.n) : b.x;
+  const Vec3 gap = vb - va - dn * d;
+  const double rate = dot(g, gap) * inverse_gn;
+  const Vec3 moved = n * rate + dn * d;  // of x_b against x_a
+  Vec3 x = va;                           // of x_a
+  if (fa.kind == FeatureKind::face)
+    x = vb - moved;
+  else if (fb.kind != FeatureKind::face)
+    x += ea * (dot(cross(gap - n * rate, eb), g) * inverse_gg);
+  return {x + moved * 0.5, dn, rate};
+}
+
+ContactRate Response::operator()(const SurfaceRate& a, const SurfaceRate& b) const {
+  return rule == NormalRule::features ? by_features(a, b) : by_faces(a, b);
+}
+
+}  // namespace articula::collision
