@@ -246,6 +246,7 @@ void overlapping(const ConvexPair& pair, const GjkResult& g, ConvexDistance& res
     }
     if (!expand(P, f, p)) {
       polished |= polish_all(pair, P, best, result);
+      result.exact = polished;
       break;
     }
   }

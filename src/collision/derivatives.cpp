@@ -1,4 +1,5 @@
-// Derivatives of contacts: surface rates of rigid motions, sizes and vertices, through the response of the contact.
+// Derivatives of contacts: surface rates of rigid motions, sizes and vertices, through the response of the
+// contact.
 
 #include "articula/collision/derivatives.hpp"
 
@@ -14,14 +15,18 @@ struct Local {
   Response response;
 
   Local(const Shape& a, const Placement& pa, const Shape& b, const Placement& pb, const ContactPoint& c)
-      : at_a{pa.R, pa.p - c.position}, at_b{pb.R, pb.p - c.position}, response(make_response(a, at_a, b, at_b, c)) {}
+      : at_a{pa.R, pa.p - c.position},
+        at_b{pb.R, pb.p - c.position},
+        response(make_response(a, at_a, b, at_b, c)) {}
 
   // The normal whose rate a side reports: that of its face where the rule wants one, else of the contact.
   Vec3 normal_a(const ContactPoint& c) const { return uses_face(c, c.face_a) ? response.na : c.normal; }
   Vec3 normal_b(const ContactPoint& c) const { return uses_face(c, c.face_b) ? response.nb : -c.normal; }
 
  private:
-  static bool uses_face(const ContactPoint& c, int face) { return c.rule != NormalRule::features && face >= 0; }
+  static bool uses_face(const ContactPoint& c, int face) {
+    return c.rule != NormalRule::features && face >= 0;
+  }
 };
 
 }  // namespace
@@ -117,7 +122,8 @@ SurfaceRate size_rate(const Side& s, int k) {
     case ShapeType::sphere: return {k == 0 ? s.n : Vec3(), Vec3()};
     case ShapeType::capsule:
       if (k == 0) return {s.n, Vec3()};
-      return {k == 1 && s.feature.kind == FeatureKind::point ? Vec3(0, 0, s.feature.index ? 1 : -1) : Vec3(), Vec3()};
+      return {k == 1 && s.feature.kind == FeatureKind::point ? Vec3(0, 0, s.feature.index ? 1 : -1) : Vec3(),
+              Vec3()};
     case ShapeType::box: {
       // Only along the axes that the feature is not free to slide along.
       const bool slides = s.feature.kind == FeatureKind::line   ? s.feature.index / 4 == k
@@ -136,19 +142,29 @@ SurfaceRate to_world(const SurfaceRate& rate, const Placement& at) { return {at.
 
 Side side_a(const Shape& a, const Local& local, const ContactPoint& c) {
   const Placement& at = local.at_a;
-  return {a, at, c.feature_a, c.face_a, c.rule == NormalRule::features,
-          transpose_times(at.R, local.response.xa - at.p), transpose_times(at.R, c.normal)};
+  return {a,
+          at,
+          c.feature_a,
+          c.face_a,
+          c.rule == NormalRule::features,
+          transpose_times(at.R, local.response.xa - at.p),
+          transpose_times(at.R, c.normal)};
 }
 Side side_b(const Shape& b, const Local& local, const ContactPoint& c) {
   const Placement& at = local.at_b;
-  return {b, at, c.feature_b, c.face_b, c.rule == NormalRule::features,
-          transpose_times(at.R, local.response.xb - at.p), transpose_times(at.R, -c.normal)};
+  return {b,
+          at,
+          c.feature_b,
+          c.face_b,
+          c.rule == NormalRule::features,
+          transpose_times(at.R, local.response.xb - at.p),
+          transpose_times(at.R, -c.normal)};
 }
 
 }  // namespace
 
-SizeDerivatives differentiate_sizes(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
-                                    const ContactPoint& contact) {
+SizeDerivatives differentiate_sizes(const Shape& a, const Placement& at_a, const Shape& b,
+                                    const Placement& at_b, const ContactPoint& contact) {
   const Local local(a, at_a, b, at_b, contact);
   const Side sa = side_a(a, local, contact), sb = side_b(b, local, contact);
   SizeDerivatives out;
@@ -162,8 +178,8 @@ SizeDerivatives differentiate_sizes(const Shape& a, const Placement& at_a, const
 
 namespace {
 
-// Vertices that place a feature or tilt a face: weights of the surface point, and the gradient of each weight across
-// the feature, by which the normal tilts: n' = -gradient (n . v').
+// Vertices that place a feature or tilt a face: weights of the surface point, and the gradient of each weight
+// across the feature, by which the normal tilts: n' = -gradient (n . v').
 struct Weights {
   int vertex[3];
   double weight[3];
@@ -177,7 +193,8 @@ Weights face_weights(const Hull& hull, int face, Vec3 x) {
   w.count = 3;
   for (int i = 0; i < 3; ++i) w.vertex[i] = hull.face_loop[begin + i * corners / 3];
   const Vec3 n = hull.face_normal[face];
-  const Vec3 p0 = hull.vertices[w.vertex[0]], p1 = hull.vertices[w.vertex[1]], p2 = hull.vertices[w.vertex[2]];
+  const Vec3 p0 = hull.vertices[w.vertex[0]], p1 = hull.vertices[w.vertex[1]],
+             p2 = hull.vertices[w.vertex[2]];
   const double area = dot(n, cross(p1 - p0, p2 - p0));
   const Vec3 corner[3] = {p0, p1, p2};
   for (int i = 0; i < 3; ++i) {
@@ -234,8 +251,8 @@ void add_side(const Side& s, const Local& local, bool of_b, VertexDerivatives& o
 
 }  // namespace
 
-VertexDerivatives differentiate_vertices(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
-                                         const ContactPoint& contact) {
+VertexDerivatives differentiate_vertices(const Shape& a, const Placement& at_a, const Shape& b,
+                                         const Placement& at_b, const ContactPoint& contact) {
   const Local local(a, at_a, b, at_b, contact);
   VertexDerivatives out;
   out.one_sided = local.response.one_sided;

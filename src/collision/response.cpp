@@ -1,10 +1,10 @@
-// Contacts of nearest features. With u = T^T (x_b - x_a)', a = T^T n_a', b = -T^T n_b' as the surfaces follow their
-// bodies, and slides s along them (patch.hpp), the conditions of a nearest pair differentiate to
+// Contacts of nearest features. With u = T^T (x_b - x_a)', a = T^T n_a', b = -T^T n_b' as the surfaces follow
+// their bodies, and slides s along them (patch.hpp), the conditions of a nearest pair differentiate to
 //   u + C_b s_b - C_a s_a = d nu,    nu = a + D_a s_a = b - D_b s_b
 // Then  n' = T nu,   d' = n . (x_b' - x_a'),   position' = (x_a' + x_b' + T (C_a s_a + C_b s_b))/2.
 //
-// Contacts with the normal of faces: x_b - x_a = d n with n' given, x_a and x_b on their features. With g normal to the
-// plane in which the points can slide against each other,
+// Contacts with the normal of faces: x_b - x_a = d n with n' given, x_a and x_b on their features. With g
+// normal to the plane in which the points can slide against each other,
 //   d' = g . (x_b' - x_a' - d n')/(g . n)
 
 #include "response.hpp"
@@ -73,7 +73,8 @@ bool free_response(const Mat2& Ha, const Mat2& Hb, double d, Response& r) {
 }
 
 // The system of polish.cpp, solved for unit right-hand sides.
-void general_response(const Mat2& Ca, const Mat2& Da, const Mat2& Cb, const Mat2& Db, double d, double size, Response& r) {
+void general_response(const Mat2& Ca, const Mat2& Da, const Mat2& Cb, const Mat2& Db, double d, double size,
+                      Response& r) {
   const Mat2 E = Ca + Da * d;
   const double k = 1.0 / size;
   double M[4][4] = {{-E.xx * k, -E.xy * k, Cb.xx * k, Cb.xy * k},
@@ -97,7 +98,8 @@ void general_response(const Mat2& Ca, const Mat2& Da, const Mat2& Cb, const Mat2
   r.Bb = Cb * S;
 }
 
-void features_response(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b, Response& r) {
+void features_response(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
+                       Response& r) {
   const Patch pa = make_patch(a, at_a, r.fa), pb = make_patch(b, at_b, r.fb);
   Mat2 Ca, Da, Cb, Db;
   tangent_map(pa, {r.xa, r.n}, r.T, Ca, Da);
@@ -121,7 +123,8 @@ void features_response(const Shape& a, const Placement& at_a, const Shape& b, co
 }
 
 // x = core + radius n (capsule), or core + radius u with u the part of n across the axis (cylinder).
-void offset_response(const Shape& shape, const Placement& at, Feature f, Vec3 outward, Mat3& offset, bool& rounded) {
+void offset_response(const Shape& shape, const Placement& at, Feature f, Vec3 outward, Mat3& offset,
+                     bool& rounded) {
   const double radius = feature_radius(shape, f);
   rounded = radius > 0;
   if (!rounded) return;
@@ -135,8 +138,8 @@ void offset_response(const Shape& shape, const Placement& at, Feature f, Vec3 ou
   offset = outer(t, t) * (radius / length);
 }
 
-void faces_response(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b, const ContactPoint& c,
-                    Response& r) {
+void faces_response(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
+                    const ContactPoint& c, Response& r) {
   if (c.face_a >= 0) r.na = at_a.R * face_of(a, c.face_a).normal;
   if (c.face_b >= 0) r.nb = at_b.R * face_of(b, c.face_b).normal;
   if (r.rule == NormalRule::faces) r.inverse_mean = 1.0 / norm(r.na - r.nb);

@@ -6,15 +6,15 @@
 
 namespace articula::collision {
 
-// How one side's surface changes near the contact: the velocity of the surface point, and the rate of its outward
-// normal (of the face that gives the contact its normal, where one does), both following the body.
+// How one side's surface changes near the contact: the velocity of the surface point, and the rate of its
+// outward normal (of the face that gives the contact its normal, where one does), both following the body.
 struct SurfaceRate {
   Vec3 x, n;
 };
 
 struct Response {
   NormalRule rule = NormalRule::features;
-  Vec3 n, xa, xb;            // normal, surface points
+  Vec3 n, xa, xb;  // normal, surface points
   double d = 0.0;
   bool one_sided = false;
 
@@ -23,12 +23,12 @@ struct Response {
   Mat2 Nu, Na, Nb, Au, Aa, Ab, Bu, Ba, Bb;
 
   // other rules
-  Vec3 na, nb;               // outward normals of the faces that give the normal
-  double inverse_mean = 1.0; // 1/|n_a - n_b|
+  Vec3 na, nb;                // outward normals of the faces that give the normal
+  double inverse_mean = 1.0;  // 1/|n_a - n_b|
   Feature fa, fb;
-  Vec3 g, ea, eb;            // normal of the plane in which the points slide, and along which lines
+  Vec3 g, ea, eb;  // normal of the plane in which the points slide, and along which lines
   double inverse_gn = 0.0, inverse_gg = 0.0;
-  Mat3 offset_a, offset_b;   // how a rounded side's point follows the normal
+  Mat3 offset_a, offset_b;  // how a rounded side's point follows the normal
   bool rounded_a = false, rounded_b = false;
 
   explicit Response(Vec3 normal) : n(normal), T(normal) {}

@@ -12,6 +12,7 @@ bool polyhedral(const Shape& s) { return s.type == ShapeType::box || s.type == S
 double OracleBody::extent(const Vector3& n) const {
   const Vector3 m = R.transpose() * n, s = shape->size.eigen();
   switch (shape->type) {
+    case ShapeType::plane: return 0.0;  // along its normal
     case ShapeType::sphere: return s[0] * n.norm();
     case ShapeType::capsule: return s[0] * n.norm() + s[1] * std::abs(m[2]);
     case ShapeType::box: return s.dot(m.cwiseAbs());

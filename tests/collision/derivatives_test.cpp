@@ -1,0 +1,299 @@
+// Derivatives of contacts against Ridders' differences of the whole narrow phase, for every pair and every
+// kind of feature that random and resting configurations bring up. ARTICULA_FULL=1 runs the acceptance sizes.
+
+#include "articula/collision/derivatives.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <map>
+
+#include "tests/support/convex_oracle.hpp"
+#include "tests/support/ridders.hpp"
+
+namespace articula::testing {
+namespace {
+
+using namespace collision;
+using Columns = std::vector<std::pair<VectorX, std::function<VectorX(double)>>>;
+
+int states() { return std::getenv("ARTICULA_FULL") ? 1000 : 30; }
+
+struct Scene {
+  Shape a, b;
+  Placement at_a, at_b;
+};
+
+Mat3 rotation(const Vector3& w) {
+  const double angle = w.norm();
+  if (angle == 0) return Mat3::identity();
+  return Mat3::from(Eigen::AngleAxisd(angle, w / angle).toRotationMatrix());
+}
+
+// Moved by a twist about a point, for a time h.
+Placement moved(const Placement& at, const Vec3& about, const Vector3& w, const Vector3& v, double h) {
+  const Mat3 R = rotation(w * h);
+  return {R * at.R, about + R * (at.p - about) + Vec3(v) * h};
+}
+
+bool same(const ContactPoint& a, const ContactPoint& b) {
+  return a.feature_a == b.feature_a && a.feature_b == b.feature_b && a.rule == b.rule &&
+         a.face_a == b.face_a && a.face_b == b.face_b;
+}
+
+bool is_convex(const Hull& hull);
+
+// The contact with the same features, near the same place, in a changed scene; not numbers if there is none.
+VectorX find(const Scene& s, const ContactPoint& wanted, double margin) {
+  for (const Shape* shape : {&s.a, &s.b})
+    if (shape->hull && !is_convex(*shape->hull)) return VectorX::Constant(7, std::nan(""));
+  ContactPoint points[max_contact_points];
+  const int count = collide(s.a, s.at_a, s.b, s.at_b, margin + 0.01, points);
+  for (int i = 0; i < count; ++i)
+    if (same(points[i], wanted) && norm(points[i].position - wanted.position) < 0.1) {
+      VectorX value(7);
+      value << points[i].position.eigen(), points[i].normal.eigen(), points[i].distance;
+      return value;
+    }
+  return VectorX::Constant(7, std::nan(""));
+}
+
+VectorX flatten(const ContactRate& r) {
+  VectorX v(7);
+  v << r.position.eigen(), r.normal.eigen(), r.distance;
+  return v;
+}
+
+struct Tally {
+  int checked = 0, left_out = 0, one_sided = 0;
+  double worst = 0;
+  std::map<std::string, int> kinds;
+};
+
+// Largest error over the columns, or nothing if a difference straddles a change of features.
+void check(const Columns& columns, Tally& tally, double step) {
+  double worst = 0, scale = 0;
+  std::vector<VectorX> references;
+  for (const auto& [analytic, f] : columns) {
+    VectorX reference = ridders(f, step);
+    for (int tries = 1; tries < 4 && !reference.allFinite(); ++tries)
+      reference = ridders(f, step * std::pow(0.2, tries));
+    if (!reference.allFinite()) {
+      ++tally.left_out;
+      return;
+    }
+    references.push_back(reference);
+    scale = std::max(scale, reference.cwiseAbs().maxCoeff());
+  }
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    for (int k = 0; k < 7; ++k) {
+      const double reference = references[i][k];
+      const double error = std::abs(columns[i].first[k] - reference);
+      worst = std::max(worst, error / std::max({std::abs(reference), 1e-3 * scale, 1e-9}));
+    }
+  ++tally.checked;
+  tally.worst = std::max(tally.worst, worst);
+  EXPECT_LT(worst, 1e-6);
+}
+
+void check_contact(const Scene& s, const ContactPoint& c, double margin, Tally& tally) {
+  const ContactDerivatives d = differentiate(s.a, s.at_a, s.b, s.at_b, c);
+  if (d.one_sided) {
+    ++tally.one_sided;
+    for (const ContactRate& r : d.motion) EXPECT_TRUE(flatten(r).allFinite());
+    return;
+  }
+  constexpr const char* names[] = {"point", "line", "face", "circle", "surface"};
+  ++tally.kinds[std::string(names[static_cast<int>(c.feature_a.kind)]) + "-" +
+                names[static_cast<int>(c.feature_b.kind)] +
+                (c.rule == NormalRule::features ? "" : " by faces")];
+  Columns columns;
+  for (int i = 0; i < 12; ++i) {
+    const bool of_b = i >= 6, linear = i % 6 >= 3;
+    const Vector3 axis = Vector3::Unit(i % 3), w = linear ? Vector3::Zero() : axis,
+                  v = linear ? axis : Vector3::Zero();
+    columns.emplace_back(flatten(d.motion[i]), [=](double h) {
+      Scene t = s;
+      (of_b ? t.at_b : t.at_a) = moved(of_b ? s.at_b : s.at_a, c.position, w, v, h);
+      return find(t, c, margin);
+    });
+  }
+  const SizeDerivatives sizes = differentiate_sizes(s.a, s.at_a, s.b, s.at_b, c);
+  for (int i = 0; i < 6; ++i) {
+    const bool of_b = i >= 3;
+    if ((of_b ? s.b : s.a).type == ShapeType::mesh) continue;
+    columns.emplace_back(flatten(sizes.size[i]), [=](double h) {
+      Scene t = s;
+      (of_b ? t.b : t.a).size.lanes[i % 3] += h;
+      return find(t, c, margin);
+    });
+  }
+  check(columns, tally, 1e-3);
+}
+
+// A hull with the same triangles whose vertices have moved.
+Shape with_vertices(const Shape& mesh, const std::function<Vec3(int, Vec3)>& move) {
+  auto hull = std::make_shared<Hull>(*mesh.hull);
+  for (int v = 0; v < hull->vertex_count(); ++v) hull->vertices[v] = move(v, mesh.hull->vertices[v]);
+  for (std::size_t i = 0; i < hull->x.size(); ++i) {
+    const Vec3 v = hull->vertices[std::min(i, hull->vertices.size() - 1)];
+    hull->x[i] = v[0], hull->y[i] = v[1], hull->z[i] = v[2];
+  }
+  for (int f = 0; f < hull->face_count(); ++f) {
+    const auto at = [&](int i) { return hull->vertices[hull->face_loop[hull->face_begin[f] + i]]; };
+    const Vec3 n = cross(at(1) - at(0), at(2) - at(0));
+    hull->face_normal[f] = n * (1.0 / norm(n));
+    hull->face_offset[f] = dot(hull->face_normal[f], at(0));
+  }
+  return Shape::mesh(hull);
+}
+
+// An edge between nearly coplanar triangles may have become a valley: that hull has other features.
+bool is_convex(const Hull& hull) {
+  for (int f = 0; f < hull.face_count(); ++f)
+    for (const Vec3& v : hull.vertices)
+      if (dot(hull.face_normal[f], v) > hull.face_offset[f] + 1e-12) return false;
+  return true;
+}
+
+void check_mesh(const Scene& s, const ContactPoint& c, double margin, Tally& tally) {
+  const SizeDerivatives sizes = differentiate_sizes(s.a, s.at_a, s.b, s.at_b, c);
+  const VertexDerivatives vertices = differentiate_vertices(s.a, s.at_a, s.b, s.at_b, c);
+  if (sizes.one_sided) return;
+  Columns columns;
+  for (const bool of_b : {false, true}) {
+    const Shape& mesh = of_b ? s.b : s.a;
+    if (mesh.type != ShapeType::mesh) continue;
+    for (int k = 0; k < 3; ++k)
+      columns.emplace_back(flatten(sizes.size[3 * of_b + k]), [=](double h) {
+        Scene t = s;
+        (of_b ? t.b : t.a) = with_vertices(of_b ? s.b : s.a, [&](int, Vec3 v) {
+          v.lanes[k] *= 1 + h;
+          return v;
+        });
+        return find(t, c, margin);
+      });
+    // One random direction per vertex the contact depends on; a vertex may have several entries.
+    std::map<int, VectorX> rates;
+    const Vec3 direction(0.48, -0.6, 0.64);
+    for (int e = 0; e < vertices.count; ++e) {
+      if (vertices.entries[e].of_b != of_b) continue;
+      VectorX sum = VectorX::Zero(7);
+      for (int k = 0; k < 3; ++k) sum += flatten(vertices.entries[e].coordinate[k]) * direction[k];
+      const auto [it, fresh] = rates.try_emplace(vertices.entries[e].vertex, sum);
+      if (!fresh) it->second += sum;
+    }
+    for (const auto& [vertex, rate] : rates)
+      columns.emplace_back(rate, [=](double h) {
+        Scene t = s;
+        (of_b ? t.b : t.a) = with_vertices(
+            of_b ? s.b : s.a, [&](int v, Vec3 x) { return v == vertex ? x + direction * h : x; });
+        return find(t, c, margin);
+      });
+  }
+  check(columns, tally, 1e-3);
+}
+
+// Random poses at a random gap or overlap; every third nearly flat on a face or nearly parallel.
+Scene random_scene(Random& random, ShapeType ta, ShapeType tb, int i) {
+  Scene s{random_shape(random, ta, 1.0), random_shape(random, tb, 1.0), {}, {}};
+  s.at_a.R = Mat3::from(random_rotation(random).toRotationMatrix());
+  s.at_b.R = Mat3::from(random_rotation(random).toRotationMatrix());
+  Vector3 n = random_direction(random);
+  if (i % 3 != 0) {
+    // Stand B on A's z face (or lay it on its side), tilted a little and turned about the normal.
+    const double tilt = i % 3 == 1 ? 3e-3 : 0.2;
+    const Mat3 turn = rotation(Vector3(0, 0, uniform(random, 0, 6)));
+    const Mat3 lie = i % 2 ? Mat3::identity() : rotation(Vector3(M_PI / 2, 0, 0));
+    s.at_b.R = s.at_a.R * (rotation(random_direction(random) * tilt) * (turn * lie));
+    n = s.at_a.R.z.eigen();
+    // Lying capsules and cylinders under something else.
+    if (i % 4 == 2) {
+      n = s.at_a.R.x.eigen();
+      s.at_b.R = s.at_a.R * (rotation(Vector3(0, M_PI / 2, 0)) *
+                             (rotation(random_direction(random) * tilt) * (turn * lie)));
+    }
+  }
+  s.at_a.p = Vec3(Vector3(random_direction(random)));
+  if (ta == ShapeType::plane) n = s.at_a.R.z.eigen();
+  s.at_b.p = s.at_a.p + Vec3(Vector3(n * 0.1 + 0.2 * s.at_a.R.x.eigen() * uniform(random, -1, 1)));
+  const double overlap = overlap_along(OracleBody(s.a, s.at_a), OracleBody(s.b, s.at_b), n);
+  s.at_b.p += Vec3(Vector3(n * (overlap + uniform(random, -0.1, 0.02))));
+  return s;
+}
+
+class DerivativesOfPair : public ::testing::TestWithParam<std::tuple<ShapeType, ShapeType>> {};
+
+TEST_P(DerivativesOfPair, agree_with_ridders_differences) {
+  const auto [ta, tb] = GetParam();
+  Random random(7 + static_cast<unsigned>(ta) * 8 + static_cast<unsigned>(tb));
+  Tally tally, mesh;
+  constexpr double margin = 0.05;
+  for (int i = 0; i < states(); ++i) {
+    const Scene s = random_scene(random, ta, tb, i);
+    ContactPoint points[max_contact_points];
+    const int count = collide(s.a, s.at_a, s.b, s.at_b, margin, points);
+    for (int k = 0; k < count; ++k) {
+      check_contact(s, points[k], margin, tally);
+      if (ta == ShapeType::mesh || tb == ShapeType::mesh) check_mesh(s, points[k], margin, mesh);
+      if (HasFailure()) {
+        const ContactPoint& c = points[k];
+        GTEST_FAIL() << "state " << i << " contact " << k << " of " << count << " features "
+                     << static_cast<int>(c.feature_a.kind) << " " << static_cast<int>(c.feature_b.kind)
+                     << " rule " << static_cast<int>(c.rule) << " distance " << c.distance;
+      }
+    }
+  }
+  for (const auto& [kind, number] : tally.kinds) RecordProperty(kind, number);
+  RecordProperty("checked", tally.checked);
+  RecordProperty("left_out", tally.left_out);
+  EXPECT_GT(tally.checked, states() / 3);
+  EXPECT_LE(tally.left_out + tally.one_sided, 0.05 * (tally.checked + tally.left_out + tally.one_sided) + 1)
+      << tally.left_out << " left out, " << tally.one_sided << " one-sided of " << tally.checked;
+}
+
+std::vector<std::tuple<ShapeType, ShapeType>> all_pairs() {
+  std::vector<std::tuple<ShapeType, ShapeType>> pairs;
+  for (int a = 0; a < 7; ++a)
+    for (int b = std::max(1, a); b < 7; ++b)
+      pairs.emplace_back(static_cast<ShapeType>(a), static_cast<ShapeType>(b));
+  return pairs;
+}
+
+std::string pair_name(const ::testing::TestParamInfo<std::tuple<ShapeType, ShapeType>>& p) {
+  constexpr const char* names[] = {"plane",    "sphere",    "capsule", "box",
+                                   "cylinder", "ellipsoid", "mesh",    "field"};
+  return std::string(names[static_cast<int>(std::get<0>(p.param))]) + "_" +
+         names[static_cast<int>(std::get<1>(p.param))];
+}
+
+INSTANTIATE_TEST_SUITE_P(collision, DerivativesOfPair, ::testing::ValuesIn(all_pairs()), pair_name);
+
+TEST(contact_frame, rates_agree_with_differences) {
+  Random random(5);
+  for (int i = 0; i < 200; ++i) {
+    const Vector3 n = random_direction(random);
+    Vector3 dn = random_direction(random);
+    dn -= n * n.dot(dn);
+    const ContactFrame frame = pyramid_frame(Vec3(n)), rate = pyramid_frame_rate(frame, Vec3(dn));
+    if (near_pole(Vec3(n))) continue;
+    const VectorX reference = ridders(
+        [&](double h) {
+          const ContactFrame f = pyramid_frame(Vec3(Vector3((n + dn * std::tan(h)).normalized())));
+          VectorX value(9);
+          value << f.n.eigen(), f.t1.eigen(), f.t2.eigen();
+          return value;
+        },
+        1e-3);
+    VectorX analytic(9);
+    analytic << rate.n.eigen(), rate.t1.eigen(), rate.t2.eigen();
+    EXPECT_LT((analytic - reference).cwiseAbs().maxCoeff(), 1e-8);
+    // Without spin: the tangents turn only towards n.
+    const ContactFrame cone = cone_frame(Vec3(n)), spin_free = cone_frame_rate(cone, Vec3(dn));
+    EXPECT_LT(std::abs(dot(cone.t2, spin_free.t1)), 1e-15);
+    EXPECT_LT(std::abs(dot(spin_free.t1, cone.n) + dot(cone.t1, Vec3(dn))), 1e-15);
+  }
+}
+
+}  // namespace
+}  // namespace articula::testing
