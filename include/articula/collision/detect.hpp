@@ -1,0 +1,47 @@
+#pragma once
+// All contacts of a model at a configuration.
+
+#include "articula/collision/colliders.hpp"
+#include "articula/collision/derivatives.hpp"
+
+namespace articula::collision {
+
+struct Contact {
+  ContactPoint point;  // A is the geometry that comes first in the model
+  ColliderPair pair;
+};
+
+enum class DetectStatus { ok, overflow };
+
+// Workspace of one thread. Nothing is allocated after construction.
+struct Contacts {
+  explicit Contacts(const Colliders& colliders,
+                    int capacity = 0);  // 0: as many as the model can need, at most 4096
+
+  // ---- results of detect, in the order of (pair, feature)
+  std::vector<Contact> list;
+  DetectStatus status = DetectStatus::ok;
+
+  // ---- where the colliders are; placements are made when first needed
+  std::vector<Placement> placement;  // per collider, valid where `placed`
+  std::vector<unsigned char> placed;
+  std::vector<Vec3> centre;                     // per collider: bounding sphere
+  std::vector<double> pair_margin, pair_reach;  // per listed pair; reach: sum of radii and margin
+
+  // ---- sweep, for worlds with very many pairs
+  std::vector<int> order;
+  std::vector<std::pair<int, int>> candidates;
+  int capacity = 0;
+};
+
+// After forward_kinematics. Contacts closer than their pair's margin.
+DetectStatus detect(const Colliders& colliders, const Model& model, const Data& data, Contacts& contacts);
+
+// Where a collider is.
+Placement collider_placement(const Colliders& colliders, const Data& data, int collider);
+
+// Derivatives of the i-th contact with respect to the motion of its two links (about the contact's position).
+ContactDerivatives differentiate(const Colliders& colliders, const Data& data, const Contacts& contacts,
+                                 int i);
+
+}  // namespace articula::collision

@@ -1,0 +1,144 @@
+#include "articula/collision/detect.hpp"
+
+#include <algorithm>
+
+namespace articula::collision {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+Placement link_placement(const Data& data, int link) {
+  return {data.link_R[at(link)], data.link_reference[at(link)] + data.link_r[at(link)]};
+}
+
+const Placement& place(const Colliders& colliders, const Data& data, Contacts& contacts, int c) {
+  if (!contacts.placed[at(c)]) {
+    contacts.placement[at(c)] = collider_placement(colliders, data, c);
+    contacts.placed[at(c)] = 1;
+  }
+  return contacts.placement[at(c)];
+}
+
+bool plane_is_near(const Placement& plane, Vec3 centre, double reach) {
+  return dot(plane.R.z, centre - plane.p) <= reach;
+}
+
+// Spheres apart (or above the plane): nothing to do.
+bool near_enough(const Colliders& colliders, const Data& data, Contacts& contacts, const ColliderPair& pair,
+                 double margin, double reach) {
+  const Collider &a = colliders.list()[at(pair.a)], &b = colliders.list()[at(pair.b)];
+  if (a.shape.type == ShapeType::plane)
+    return plane_is_near(place(colliders, data, contacts, pair.a), contacts.centre[at(pair.b)],
+                         b.radius + margin);
+  if (b.shape.type == ShapeType::plane)
+    return plane_is_near(place(colliders, data, contacts, pair.b), contacts.centre[at(pair.a)],
+                         a.radius + margin);
+  return squared_norm(contacts.centre[at(pair.a)] - contacts.centre[at(pair.b)]) <= reach * reach;
+}
+
+void touch(const Colliders& colliders, const Data& data, Contacts& contacts, const ColliderPair& pair,
+           double margin) {
+  const Placement& pa = place(colliders, data, contacts, pair.a);
+  const Placement& pb = place(colliders, data, contacts, pair.b);
+  ContactPoint points[max_contact_points];
+  const int count =
+      collide(colliders.list()[at(pair.a)].shape, pa, colliders.list()[at(pair.b)].shape, pb, margin, points);
+  for (int i = 0; i < count; ++i) {
+    if (static_cast<int>(contacts.list.size()) == contacts.capacity) {
+      contacts.status = DetectStatus::overflow;
+      return;
+    }
+    contacts.list.push_back({points[i], pair});
+  }
+}
+
+// Sort by the low end along x, then look ahead as far as the spheres overlap. Endless shapes meet everything.
+void sweep(const Colliders& colliders, const Data& data, Contacts& contacts) {
+  const auto& list = colliders.list();
+  const auto low = [&](int i) { return contacts.centre[at(i)][0] - list[at(i)].radius - list[at(i)].margin; };
+  std::sort(contacts.order.begin(), contacts.order.end(),
+            [&](int i, int j) { return low(i) != low(j) ? low(i) < low(j) : i < j; });
+  contacts.candidates.clear();
+  const int n = static_cast<int>(contacts.order.size());
+  for (int i = 0; i < n; ++i) {
+    const int a = contacts.order[at(i)];
+    const double high = contacts.centre[at(a)][0] + list[at(a)].radius + list[at(a)].margin;
+    for (int j = i + 1; j < n && low(contacts.order[at(j)]) <= high; ++j) {
+      const int b = contacts.order[at(j)];
+      const ColliderPair pair{std::min(a, b), std::max(a, b), -1};
+      if (!colliders.may_touch(pair.a, pair.b)) continue;
+      const double margin = colliders.margin({pair.a, pair.b, colliders.written_pair(pair.a, pair.b)});
+      if (!near_enough(colliders, data, contacts, pair, margin,
+                       list[at(a)].radius + list[at(b)].radius + margin))
+        continue;
+      if (contacts.candidates.size() == contacts.candidates.capacity()) {
+        contacts.status = DetectStatus::overflow;
+        break;
+      }
+      contacts.candidates.emplace_back(pair.a, pair.b);
+    }
+  }
+  std::sort(contacts.candidates.begin(), contacts.candidates.end());
+  for (const auto& [a, b] : contacts.candidates) {
+    const ColliderPair pair{a, b, colliders.written_pair(a, b)};
+    touch(colliders, data, contacts, pair, colliders.margin(pair));
+  }
+}
+
+}  // namespace
+
+Contacts::Contacts(const Colliders& colliders, int wanted) {
+  const std::size_t n = colliders.list().size();
+  const std::size_t most = colliders.swept() ? 16 * n : colliders.pairs().size() * max_contact_points;
+  capacity = wanted > 0 ? wanted : static_cast<int>(std::min<std::size_t>(most, 4096));
+  if (colliders.swept() && wanted <= 0) capacity = static_cast<int>(most);
+  list.reserve(at(capacity));
+  placement.resize(n);
+  placed.resize(n);
+  centre.resize(n);
+  for (const ColliderPair& pair : colliders.pairs()) {
+    const double margin = colliders.margin(pair);
+    pair_margin.push_back(margin);
+    pair_reach.push_back(colliders.list()[at(pair.a)].radius + colliders.list()[at(pair.b)].radius + margin);
+  }
+  if (!colliders.swept()) return;
+  for (std::size_t i = 0; i < n; ++i) order.push_back(static_cast<int>(i));
+  candidates.reserve(32 * n);
+}
+
+Placement collider_placement(const Colliders& colliders, const Data& data, int c) {
+  const Collider& collider = colliders.list()[at(c)];
+  return link_placement(data, collider.link) * collider.in_link;
+}
+
+DetectStatus detect(const Colliders& colliders, const Model&, const Data& data, Contacts& contacts) {
+  contacts.list.clear();
+  contacts.status = DetectStatus::ok;
+  std::fill(contacts.placed.begin(), contacts.placed.end(), static_cast<unsigned char>(0));
+  const int n = static_cast<int>(colliders.list().size());
+  for (int i = 0; i < n; ++i) {
+    const Collider& c = colliders.list()[at(i)];
+    contacts.centre[at(i)] =
+        data.link_reference[at(c.link)] + (data.link_r[at(c.link)] + data.link_R[at(c.link)] * c.centre);
+  }
+  if (colliders.swept()) {
+    sweep(colliders, data, contacts);
+    return contacts.status;
+  }
+  const auto& pairs = colliders.pairs();
+  for (std::size_t k = 0; k < pairs.size(); ++k)
+    if (near_enough(colliders, data, contacts, pairs[k], contacts.pair_margin[k], contacts.pair_reach[k]))
+      touch(colliders, data, contacts, pairs[k], contacts.pair_margin[k]);
+  return contacts.status;
+}
+
+ContactDerivatives differentiate(const Colliders& colliders, const Data& data, const Contacts& contacts,
+                                 int i) {
+  const Contact& c = contacts.list[at(i)];
+  const Placement pa = collider_placement(colliders, data, c.pair.a),
+                  pb = collider_placement(colliders, data, c.pair.b);
+  return differentiate(colliders.list()[at(c.pair.a)].shape, pa, colliders.list()[at(c.pair.b)].shape, pb,
+                       c.point);
+}
+
+}  // namespace articula::collision
