@@ -19,8 +19,8 @@ constexpr double half_pi_middle = 0x1.0b4611a6p-34;
 constexpr double half_pi_low = 0x1.3198a2e037073p-69;
 
 // sin r = r - r^3/3! + ..., cos r = 1 - r^2/2! + ... on |r| <= pi/4: the first term left out is
-// below 1e-19.
-Lanes sine_series(Lanes r) {
+// below 1e-19. `rest` is what the reduced angle has beyond r's last place.
+Lanes sine_series(Lanes r, Lanes rest) {
   const Lanes s = r * r;
   Lanes sum = broadcast(1.0 / 355687428096000.0);    // 17!
   sum = sum * s - broadcast(1.0 / 1307674368000.0);  // 15!
@@ -30,10 +30,10 @@ Lanes sine_series(Lanes r) {
   sum = sum * s - broadcast(1.0 / 5040.0);           // 7!
   sum = sum * s + broadcast(1.0 / 120.0);            // 5!
   sum = sum * s - broadcast(1.0 / 6.0);              // 3!
-  return r + r * s * sum;
+  return r + (r * s * sum + rest * (broadcast(1.0) - broadcast(0.5) * s));
 }
 
-Lanes cosine_series(Lanes r) {
+Lanes cosine_series(Lanes r, Lanes rest) {
   const Lanes s = r * r;
   Lanes sum = -broadcast(1.0 / 6402373705728000.0);   // 18!
   sum = sum * s + broadcast(1.0 / 20922789888000.0);  // 16!
@@ -47,7 +47,7 @@ Lanes cosine_series(Lanes r) {
   const Lanes half = broadcast(0.5) * s;
   const Lanes head = broadcast(1.0) - half;
   const Lanes lost = (broadcast(1.0) - head) - half;
-  return head + (lost + s * s * sum);
+  return head + (lost + s * s * sum - r * rest);
 }
 
 // angle = k pi/2 + r:  the quadrant k mod 4 swaps sine and cosine and sets their signs.
@@ -58,9 +58,13 @@ void sincos4(Lanes angle, Lanes& sine, Lanes& cosine) {
   const Lanes k = shifted - rounder;
   Integers quadrant;
   std::memcpy(&quadrant, &shifted, sizeof quadrant);
-  const Lanes r =
-      ((angle - k * broadcast(half_pi_high)) - k * broadcast(half_pi_middle)) - k * broadcast(half_pi_low);
-  const Lanes s = sine_series(r), c = cosine_series(r);
+  // The first difference is exact; the other two leave a rest below the last place.
+  const Lanes high = angle - k * broadcast(half_pi_high);
+  const Lanes middle = high - k * broadcast(half_pi_middle);
+  const Lanes r = middle - k * broadcast(half_pi_low);
+  const Lanes rest =
+      ((high - middle) - k * broadcast(half_pi_middle)) + ((middle - r) - k * broadcast(half_pi_low));
+  const Lanes s = sine_series(r, rest), c = cosine_series(r, rest);
   const Integers swap = (quadrant & 1) != 0;
   const Integers sine_negative = (quadrant & 2) != 0;
   const Integers cosine_negative = ((quadrant + 1) & 2) != 0;
