@@ -40,6 +40,18 @@ void require_finite(const Structure& s, const VectorX& theta) {
   }
 }
 
+// Placements of bodies, frames and geometries end in a quaternion.
+void require_rotations(const Structure& s, const VectorX& theta) {
+  constexpr int placement_size = 7;
+  for (const ParameterSlice& slice : s.parameters.slices()) {
+    const bool placement = slice.size == placement_size &&
+                           (slice.kind == ParameterKind::placement || slice.kind == ParameterKind::geometry);
+    if (placement && theta.segment<4>(slice.offset + 3).norm() < 1e-12) {
+      throw Error(fmt::format("parameter '{}' has a zero quaternion", slice.name));
+    }
+  }
+}
+
 // Contact laws make no sense for these below zero. Damping and armature may pass through zero, so that
 // they can be differentiated there; a mass matrix that loses its factor is noticed by the step.
 void require_not_negative(const Structure& s, const VectorX& theta) {
@@ -122,6 +134,7 @@ void derive_joints(const Structure& s, const VectorX& theta, Constants& c) {
 Constants derive_constants(const Structure& s, const VectorX& theta) {
   require_finite(s, theta);
   require_not_negative(s, theta);
+  require_rotations(s, theta);
   Constants c;
   c.links.resize(s.links.size());
   c.joints.resize(s.joints.size());
