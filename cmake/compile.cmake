@@ -14,7 +14,9 @@ if(ARTICULA_SANITIZE)
 endif()
 
 set(ARTICULA_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor
-                      -Wold-style-cast -Woverloaded-virtual -Wno-psabi)
+                      -Wold-style-cast -Woverloaded-virtual -Wno-psabi
+                      # Fields left out of a designated initializer take their defaults: that is what it is for.
+                      -Wno-missing-field-initializers)
 if(ARTICULA_WERROR)
   list(APPEND ARTICULA_WARNINGS -Werror)
 endif()
