@@ -24,8 +24,8 @@ struct LinkPose {
   Vec3 p;
 };
 
-// Joints one after the other, each turning about its anchor; positions from the parent's reference
-// point. Where a link is the root of its tree, S is written about that point and moved afterwards.
+// Joints one after the other, each turning about its anchor. Positions, and the points S is written
+// about, are from where `at` counts from.
 LinkPose apply_joints(const Model& model, Data& data, const double* q, const LinkIndex& link, LinkPose at) {
   const Structure& s = model.structure();
   for (int j = link.joint_begin; j < link.joint_end; ++j) {
@@ -59,25 +59,26 @@ LinkPose apply_joints(const Model& model, Data& data, const double* q, const Lin
   return at;
 }
 
-// The root of a tree: its origin becomes the reference point of the tree.
+// The root of a tree: its origin becomes the reference point of the tree. Its joints are taken from
+// where it hangs, so that the distance from the world's origin costs no digits.
 void place_root(const Model& model, Data& data, const double* q, const LinkIndex& link, size_t k) {
   const LinkConstants& c = model.constants().links[k];
   const size_t parent = link.parent;
-  const Vec3 parent_p = data.link_reference[parent] + data.link_r[parent];
-  LinkPose at{data.link_R[parent] * c.rotation, parent_p + data.link_R[parent] * c.position};
   Motion* S = data.S.data() + link.dof_begin;
   if (link.kind == LinkKind::free) {
     const double* values = q + model.structure().joints[link.joint_begin].q;
-    at = {rotation_matrix(load_quaternion(values + 3)), load3(values)};
+    data.link_R[k] = rotation_matrix(load_quaternion(values + 3));
+    data.link_reference[k] = load3(values);
     for (int i = 0; i < 3; ++i) S[i] = slide_motion(Mat3::identity().column(i));
-    ball_motions(S + 3, at.R, Vec3());
+    ball_motions(S + 3, data.link_R[k], Vec3());
   } else {
-    at = apply_joints(model, data, q, link, at);
+    const Vec3 hung = data.link_reference[parent] + data.link_R[parent] * c.position;
+    const LinkPose at = apply_joints(model, data, q, link, {data.link_R[parent] * c.rotation, Vec3()});
     for (int d = 0; d < link.dof_end - link.dof_begin; ++d) S[d] = shifted(S[d], -at.p);
+    data.link_R[k] = at.R;
+    data.link_reference[k] = hung + at.p;
   }
   for (int d = link.dof_begin; d < link.dof_end; ++d) data.S_local[d] = data.S[d];
-  data.link_R[k] = at.R;
-  data.link_reference[k] = at.p;
   data.link_r[k] = Vec3();
 }
 
