@@ -1,17 +1,14 @@
 #pragma once
-// Numerical derivatives to compare with: Ridders' extrapolated central differences.
+// Jacobians by Ridders' differences (ridders.hpp), column by column.
 
 #include <functional>
 
 #include "articula/model/model.hpp"
+#include "tests/support/ridders.hpp"
 
 namespace articula::testing {
 
-// df/dt at t = 0 of a curve of vectors. Central differences at steps that shrink by 1.4 are
-// extrapolated to step zero (Neville's table); the entry with the least estimated error is taken.
-VectorX ridders(const std::function<VectorX(double)>& f, double first_step = 1e-2);
-
-// df/dx at x of a function of a vector, column by column.
+// df/dx at x of a function of a vector.
 MatrixX ridders_jacobian(const std::function<VectorX(const VectorX&)>& f, const VectorX& x,
                          double first_step = 1e-2);
 
