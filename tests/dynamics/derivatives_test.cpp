@@ -74,7 +74,7 @@ struct DerivativeCase {
   // The Jacobian of f(direction, t) with respect to t along every unit direction.
   // (Forces are quadratic in v, accelerations linear in tau: a large step is exact and quiet there.)
   template <class Along>
-  MatrixX jacobian(Along f, double step = 1e-2) const {
+  MatrixX jacobian(Along f, double step = 2e-2) const {
     MatrixX J(nv(), nv());
     for (int d = 0; d < nv(); ++d) {
       const VectorX e = VectorX::Unit(nv(), d);

@@ -174,7 +174,8 @@ TEST(parameters, bad_values_are_refused_and_named) {
   const auto expect = [](const std::string& said, const std::string& words) {
     EXPECT_NE(said.find(words), std::string::npos) << said;
   };
-  expect(message("joint/knee/damping", VectorX::Constant(1, -1.0)), "'joint/knee/damping' is negative");
+  expect(message("joint/knee/dry_friction", VectorX::Constant(1, -1.0)),
+         "'joint/knee/dry_friction' is negative");
   expect(message("joint/knee/damping", VectorX::Constant(1, NAN)), "'joint/knee/damping' is not a finite");
   expect(message("joint/knee/damping", VectorX::Zero(2)), "1 numbers, 2 were given");
   expect(message("joint/knee/axis", Vector3::Zero()), "'joint/knee/axis' is zero");
