@@ -193,6 +193,22 @@ bool polish_all(const ConvexPair& pair, Polytope& P, double& best, ConvexDistanc
   return found;
 }
 
+// A shallow overlap has its deepest points near where GJK last saw the shapes apart.
+bool polish_shallow(const ConvexPair& pair, const GjkResult& g, ConvexDistance& result) {
+  const double length = norm(g.last_v);
+  if (!(length > 0)) return false;
+  Estimate e;
+  e.a = g.last_a;
+  e.b = g.last_b;
+  e.n = g.last_v * (-1.0 / length);
+  e.count = 3;  // the fourth point closed the simplex
+  for (int i = 0; i < 3; ++i) {
+    e.points[i] = &g.simplex[i];
+    e.weight[i] = g.weight[i];
+  }
+  return polish_estimate(pair, e, 0.1 * pair.size, 2, result);
+}
+
 // Best first over the faces: a face is settled when the shapes reach no farther along its normal, or, on
 // curved shapes, when polishing from it leads to a proven solution that is barely deeper than the face
 // itself.
@@ -206,11 +222,20 @@ void overlapping(const ConvexPair& pair, const GjkResult& g, ConvexDistance& res
   bool polished = false;
   result.exact = false;
   if (!begin_polytope(pair, g, P)) return;
+  if (curved && polish_shallow(pair, g, result)) {
+    best = -result.distance;
+    polished = true;
+  }
   for (;;) {
     const int f = lowest_face(P);
     if (f < 0 || P.face(f).key >= best - tolerance) {
       result.exact = true;
       break;
+    }
+    // Below the solution already found, and by little.
+    if (polished && best - P.face(f).offset <= resolved && dot(P.face(f).n, result.normal) > 0.95) {
+      P.face(f).key = best;
+      continue;
     }
     const DifferencePoint p = difference_support(pair, P.face(f).n);
     const double extent = dot(P.face(f).n, p.w), gap = extent - P.face(f).offset;
@@ -223,7 +248,7 @@ void overlapping(const ConvexPair& pair, const GjkResult& g, ConvexDistance& res
         break;
       }
     }
-    if (curved && gap <= 2e-2 * pair.size) {
+    if (curved && gap <= (polished ? 1e-3 : 2e-2) * pair.size) {
       Estimate e;
       face_estimate(P, f, e);
       ConvexDistance solution;

@@ -127,6 +127,11 @@ void gjk(const ConvexPair& pair, double margin, double tolerance, GjkResult& r) 
                             : r.count == 2 ? nearest_on_triangle(w, 0, 1, 2)
                                            : nearest_on_tetrahedron(w, inside);
     if (inside) {
+      r.last_v = r.v;
+      for (int i = 0; i < r.count; ++i) {
+        r.last_a += r.simplex[i].a * r.weight[i];
+        r.last_b += r.simplex[i].b * r.weight[i];
+      }
       r.count = 4;
       r.v = Vec3();
       r.distance = 0;

@@ -16,6 +16,8 @@ struct GjkResult {
   double distance = 0.0;  // |v|
   double lower = 0.0;     // proven lower bound of the distance
   int iterations = 0;
+  // The last point before the simplex closed around the origin: where a shallow overlap is to be looked for.
+  Vec3 last_v, last_a, last_b;
 };
 
 // Runs until the distance is known to `tolerance`, the cores touch (distance below 1e-11 of their size), or

@@ -79,7 +79,8 @@ int height_field_contacts(const PairArguments& pair, ContactPoint* out) {
   const int r0 = cell(centre[1] - half[1] - m + f.size[1], grid.dy, f.rows);
   const int r1 = cell(centre[1] + half[1] + m + f.size[1], grid.dy, f.rows);
   constexpr int room = 64;
-  ContactPoint points[room];
+  PointBuffer<room> buffer;
+  ContactPoint* points = buffer.data();
   int count = 0;
   for (int r = r0; r <= r1; ++r)
     for (int c = c0; c <= c1; ++c)

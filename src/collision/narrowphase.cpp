@@ -30,7 +30,7 @@ constexpr Contacts contacts[types][types] = {
     {none, plane_sphere_contacts, plane_capsule_contacts, plane_box_contacts, plane_cylinder_contacts,
      plane_ellipsoid_contacts, plane_mesh_contacts, none},
     // sphere
-    {nullptr, single<sphere_sphere>, single<sphere_capsule>, single<sphere_box>, single<sphere_cylinder>,
+    {nullptr, sphere_sphere_contacts, sphere_capsule_contacts, sphere_box_contacts, sphere_cylinder_contacts,
      single<convex_convex>, single<convex_convex>, height_field_contacts},
     // capsule
     {nullptr, nullptr, capsule_capsule_contacts, convex_contacts, convex_contacts, convex_contacts,

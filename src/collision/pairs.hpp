@@ -23,6 +23,10 @@ Distance convex_convex(const PairArguments& pair);
 Distance plane_convex(const PairArguments& pair);
 
 // Contacts.
+int sphere_sphere_contacts(const PairArguments& pair, ContactPoint* out);
+int sphere_capsule_contacts(const PairArguments& pair, ContactPoint* out);
+int sphere_box_contacts(const PairArguments& pair, ContactPoint* out);
+int sphere_cylinder_contacts(const PairArguments& pair, ContactPoint* out);
 int plane_sphere_contacts(const PairArguments& pair, ContactPoint* out);
 int plane_capsule_contacts(const PairArguments& pair, ContactPoint* out);
 int plane_box_contacts(const PairArguments& pair, ContactPoint* out);
@@ -37,7 +41,23 @@ int height_field_contacts(const PairArguments& pair, ContactPoint* out);  // the
 // Points that share faces or parallel lines, for a pair whose nearest points are known.
 int manifold(const PairArguments& pair, const Distance& nearest, ContactPoint* out);
 
-ContactPoint contact_of(const Distance& nearest);
+// Room for points that are written before they are read; clearing it would cost more than filling it.
+template <int room>
+struct PointBuffer {
+  alignas(ContactPoint) unsigned char storage[room * sizeof(ContactPoint)];
+  ContactPoint* data() { return reinterpret_cast<ContactPoint*>(storage); }
+};
+
+inline ContactPoint contact_of(const Distance& d) {
+  ContactPoint c;
+  c.position = (d.point_a + d.point_b) * 0.5;
+  c.normal = d.normal;
+  c.distance = d.distance;
+  c.feature_a = d.feature_a;
+  c.feature_b = d.feature_b;
+  c.degenerate = d.degenerate;
+  return c;
+}
 
 // Keeps the deepest point and those that span the widest area; returns how many are left.
 int reduce(ContactPoint* points, int count);

@@ -121,7 +121,8 @@ int plane_mesh_contacts(const PairArguments& pair, ContactPoint* out) {
       found[count] = v;
       height[count++] = h;
     }
-  ContactPoint points[room];
+  PointBuffer<room> buffer;
+  ContactPoint* points = buffer.data();
   for (int i = 0; i < count; ++i)
     points[i] = on_plane(n, pair.at_b * hull.vertices[found[i]], height[i], {FeatureKind::point, found[i]});
   count = reduce(points, count);

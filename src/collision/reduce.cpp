@@ -55,15 +55,4 @@ int reduce(ContactPoint* p, int count) {
   return kept;
 }
 
-ContactPoint contact_of(const Distance& d) {
-  ContactPoint c;
-  c.position = (d.point_a + d.point_b) * 0.5;
-  c.normal = d.normal;
-  c.distance = d.distance;
-  c.feature_a = d.feature_a;
-  c.feature_b = d.feature_b;
-  c.degenerate = d.degenerate;
-  return c;
-}
-
 }  // namespace articula::collision

@@ -24,6 +24,12 @@ Distance between_cores(Vec3 core_a, Vec3 apart, double radius_a, double radius_b
   return d;
 }
 
+int write(const Distance& d, ContactPoint* out) {
+  if (d.beyond) return 0;
+  *out = contact_of(d);
+  return 1;
+}
+
 bool beyond(Distance& d, double margin) { return d.beyond = d.distance > margin; }
 
 // Feature of a capsule at parameter t of its axis, t in [-half, half].
@@ -135,6 +141,19 @@ Distance sphere_cylinder(const PairArguments& pair) {
   }
   beyond(d, pair.margin);
   return d;
+}
+
+int sphere_sphere_contacts(const PairArguments& pair, ContactPoint* out) {
+  const double reach = pair.a.size[0] + pair.b.size[0] + pair.margin;
+  if (reach < 0 || squared_norm(pair.at_b.p - pair.at_a.p) > reach * reach) return 0;
+  return write(sphere_sphere(pair), out);
+}
+int sphere_capsule_contacts(const PairArguments& pair, ContactPoint* out) {
+  return write(sphere_capsule(pair), out);
+}
+int sphere_box_contacts(const PairArguments& pair, ContactPoint* out) { return write(sphere_box(pair), out); }
+int sphere_cylinder_contacts(const PairArguments& pair, ContactPoint* out) {
+  return write(sphere_cylinder(pair), out);
 }
 
 namespace {
