@@ -171,11 +171,9 @@ void ContactFreeDerivatives::jacobians(MatrixRef by_state, MatrixRef by_tau) {
   assemble_rnea_derivatives(*model_, *data_, rnea_, options_.external != nullptr, -1.0,
                             {blocks_.data(), blocks_.data() + width_, static_cast<int>(blocks_.cols()), 1});
   add_spring_jacobian(*model_, step_->q, 1.0, blocks_);
-  for (int d = 0; d < nv_; ++d) {
-    blocks_(d, width_ + d) -= model_->constants().damping[d];
-    blocks_(d, 2 * width_ + d) = 1.0;
-  }
-  solve_mass_matrix_columns(*model_, *data_, blocks_);
+  for (int d = 0; d < nv_; ++d) blocks_(d, width_ + d) -= model_->constants().damping[d];
+  solve_mass_matrix_columns(*model_, *data_, blocks_.leftCols(2 * width_));
+  inverse_mass_matrix(*model_, *data_, blocks_.middleCols(2 * width_, nv_));
   // v+ rows, then q+ rows = Jr h (v+ rows), and what q itself carries over.
   by_state.bottomLeftCorner(nv_, nv_) = h * blocks_.leftCols(nv_);
   by_state.bottomRightCorner(nv_, nv_) = h * blocks_.middleCols(width_, nv_);

@@ -52,9 +52,26 @@ void crba(const Model& model, Data& data, const ConstVectorRef& q) {
   composite_mass_matrix(model, data);
 }
 
+namespace {
+
+// y[0..count) -= a x[0..count) + b z[0..count)
+void subtract_two_scaled(double* y, const double* x, double a, const double* z, double b, int count) {
+  for (int i = 0; i < count; i += 4) {
+    Lanes sum, first, second;
+    __builtin_memcpy(&sum, y + i, sizeof sum);
+    __builtin_memcpy(&first, x + i, sizeof first);
+    __builtin_memcpy(&second, z + i, sizeof second);
+    sum -= first * broadcast(a) + second * broadcast(b);
+    __builtin_memcpy(y + i, &sum, sizeof sum);
+  }
+}
+
+}  // namespace
+
 // From the leaves to the root: row d, finished, is subtracted from the rows of its ancestors,
 //   M_ij -= M_di M_dj / M_dd   for i, j ancestors of d;
-// the row of an ancestor is a prefix of the same path.
+// the row of an ancestor is a prefix of the same path. A dof and its parent, when they are neighbours,
+// are subtracted together.
 bool factor_mass_matrix(const Model& model, Data& data, const double* extra) {
   const Structure& s = model.structure();
   data.factor = data.mass;
@@ -63,18 +80,33 @@ bool factor_mass_matrix(const Model& model, Data& data, const double* extra) {
   }
   bool positive = true;
   double* factor = data.factor.data();
+  const auto invert_pivot = [&](int d) {
+    const double pivot = factor[s.dofs[d].row + s.dofs[d].depth];
+    positive = positive && pivot > 0.0;
+    return data.inverse_diagonal[d] = 1.0 / pivot;
+  };
   for (int d = s.nv - 1; d >= 0; --d) {
     const DofIndex& dof = s.dofs[d];
     double* row = factor + dof.row;
     const int* path = s.path.data() + dof.row;
-    const double pivot = row[dof.depth];
-    positive = positive && pivot > 0.0;
-    const double inverse = 1.0 / pivot;
-    data.inverse_diagonal[d] = inverse;
-    for (int m = dof.depth - 1; m >= 0; --m) {
-      subtract_scaled(factor + s.dofs[path[m]].row, row, row[m] * inverse, m + 1);
+    const double inverse = invert_pivot(d);
+    if (d == 0 || dof.parent != d - 1) {
+      for (int m = dof.depth - 1; m >= 0; --m) {
+        subtract_scaled(factor + s.dofs[path[m]].row, row, row[m] * inverse, m + 1);
+      }
+      for (int m = 0; m < dof.depth; ++m) row[m] *= inverse;
+      continue;
     }
-    for (int m = 0; m < dof.depth; ++m) row[m] *= inverse;
+    const int depth = dof.depth - 1;  // of the parent
+    double* parent = factor + s.dofs[d - 1].row;
+    subtract_scaled(parent, row, row[depth] * inverse, depth + 1);
+    const double parent_inverse = invert_pivot(--d);
+    for (int m = depth - 1; m >= 0; --m) {
+      subtract_two_scaled(factor + s.dofs[path[m]].row, row, row[m] * inverse, parent,
+                          parent[m] * parent_inverse, m + 1);
+    }
+    for (int m = 0; m <= depth; ++m) row[m] *= inverse;
+    for (int m = 0; m < depth; ++m) parent[m] *= parent_inverse;
   }
   return positive;
 }
@@ -111,35 +143,95 @@ void solve_mass_matrix(const Model& model, const Data& data, VectorRef x) {
 
 namespace {
 
-// As many columns at once as stay in registers: row d takes in all its sources before it is stored.
-//   x_d -= sum_k L_kd x_k over the dofs k behind d (leaves to root), x_d /= D_d,
-//   x_d -= sum_m L_dm x_m over the ancestors m of d (root to leaves)
+// Some columns of one row, in registers.
 template <int registers>
-void solve_tile(const Structure& s, const Data& data, double* x, long stride) {
-  const double* factor = data.factor.data();
-  Lanes sum[registers];
-  const auto load = [&](const double* from) { __builtin_memcpy(sum, from, sizeof sum); };
-  const auto subtract = [&](const double* from, double scale) {
-    Lanes source[registers];
-    __builtin_memcpy(source, from, sizeof source);
-    for (int r = 0; r < registers; ++r) sum[r] -= source[r] * broadcast(scale);
-  };
-  for (int d = s.nv - 1; d >= 0; --d) {
-    const DofIndex& dof = s.dofs[d];
-    load(x + d * stride);
-    for (int k = d + 1; k < dof.subtree_end; ++k) {
-      subtract(x + k * stride, factor[s.dofs[k].row + dof.depth]);
-    }
-    __builtin_memcpy(x + d * stride, sum, sizeof sum);
+struct RowTile {
+  Lanes x[registers];
+
+  static RowTile load(const double* from) {
+    RowTile tile;
+    __builtin_memcpy(tile.x, from, sizeof tile.x);
+    return tile;
   }
-  for (int d = 0; d < s.nv; ++d) {
+  void store(double* to) const { __builtin_memcpy(to, x, sizeof x); }
+  void subtract(const RowTile& source, double scale) {
+    for (int r = 0; r < registers; ++r) x[r] -= source.x[r] * broadcast(scale);
+  }
+  void subtract(const double* from, double scale) { subtract(load(from), scale); }
+};
+
+// Row d of the solution takes in all its sources before it is stored; a dof and its parent, when they
+// are neighbours, go together, because their sources are the same but for the dof itself.
+
+// x_d -= sum_k L_kd x_k over the dofs k behind d, from the leaves to the root.
+template <int registers>
+void eliminate_inwards(const Structure& s, const double* factor, int rows, double* x, long stride) {
+  using Tile = RowTile<registers>;
+  for (int d = rows - 1; d >= 0; --d) {
+    const DofIndex& dof = s.dofs[d];
+    const int end = std::min(dof.subtree_end, rows);
+    Tile own = Tile::load(x + d * stride);
+    if (d == 0 || dof.parent != d - 1) {
+      for (int k = d + 1; k < end; ++k) {
+        own.subtract(x + k * stride, factor[s.dofs[k].row + dof.depth]);
+      }
+      own.store(x + d * stride);
+      continue;
+    }
+    Tile parent = Tile::load(x + (d - 1) * stride);
+    const int parent_end = std::min(s.dofs[d - 1].subtree_end, rows);
+    for (int k = d + 1; k < end; ++k) {
+      const double* row = factor + s.dofs[k].row + dof.depth;
+      const Tile source = Tile::load(x + k * stride);
+      own.subtract(source, row[0]);
+      parent.subtract(source, row[-1]);
+    }
+    own.store(x + d * stride);
+    parent.subtract(own, factor[dof.row + dof.depth - 1]);
+    for (int k = end; k < parent_end; ++k) {
+      parent.subtract(x + k * stride, factor[s.dofs[k].row + dof.depth - 1]);
+    }
+    parent.store(x + --d * stride);
+  }
+}
+
+// x_d /= D_d, then x_d -= sum_m L_dm x_m over the ancestors m of d, from the root to the leaves.
+template <int registers>
+void substitute_outwards(const Structure& s, const Data& data, int rows, double* x, long stride) {
+  using Tile = RowTile<registers>;
+  const auto scaled_row = [&](int d) {
+    Tile tile = Tile::load(x + d * stride);
+    for (Lanes& lanes : tile.x) lanes *= broadcast(data.inverse_diagonal[d]);
+    return tile;
+  };
+  for (int d = 0; d < rows; ++d) {
     const DofIndex& dof = s.dofs[d];
     const int* path = s.path.data() + dof.row;
-    load(x + d * stride);
-    for (int r = 0; r < registers; ++r) sum[r] *= broadcast(data.inverse_diagonal[d]);
-    for (int m = 0; m < dof.depth; ++m) subtract(x + path[m] * stride, factor[dof.row + m]);
-    __builtin_memcpy(x + d * stride, sum, sizeof sum);
+    const double* row = data.factor.data() + dof.row;
+    Tile own = scaled_row(d);
+    if (d + 1 == rows || s.dofs[d + 1].parent != d) {
+      for (int m = 0; m < dof.depth; ++m) own.subtract(x + path[m] * stride, row[m]);
+      own.store(x + d * stride);
+      continue;
+    }
+    Tile child = scaled_row(d + 1);
+    const double* child_row = data.factor.data() + s.dofs[d + 1].row;
+    for (int m = 0; m < dof.depth; ++m) {
+      const Tile source = Tile::load(x + path[m] * stride);
+      own.subtract(source, row[m]);
+      child.subtract(source, child_row[m]);
+    }
+    own.store(x + d * stride);
+    child.subtract(own, child_row[dof.depth]);
+    child.store(x + ++d * stride);
   }
+}
+
+// The first `rows` rows of some columns; those behind must be zero on entry and are left alone.
+template <int registers>
+void solve_tile(const Structure& s, const Data& data, int rows, double* x, long stride) {
+  eliminate_inwards<registers>(s, data.factor.data(), rows, x, stride);
+  substitute_outwards<registers>(s, data, rows, x, stride);
 }
 
 }  // namespace
@@ -149,13 +241,30 @@ void solve_mass_matrix_columns(const Model& model, const Data& data, RowMatrixRe
   require_size("rows of x", x.rows(), s.nv);
   const long columns = x.cols(), stride = x.outerStride();
   long c = 0;
-  for (; c + 40 <= columns; c += 40) solve_tile<10>(s, data, x.data() + c, stride);
-  for (; c + 20 <= columns; c += 20) solve_tile<5>(s, data, x.data() + c, stride);
-  for (; c + 8 <= columns; c += 8) solve_tile<2>(s, data, x.data() + c, stride);
-  for (; c + 4 <= columns; c += 4) solve_tile<1>(s, data, x.data() + c, stride);
+  for (; c + 16 <= columns; c += 16) solve_tile<4>(s, data, s.nv, x.data() + c, stride);
+  for (; c + 4 <= columns; c += 4) solve_tile<1>(s, data, s.nv, x.data() + c, stride);
   for (; c < columns; ++c) {
     double* column = x.data() + c;
     solve_vector(s, data, [=](int d) -> double& { return column[d * stride]; });
+  }
+}
+
+// Columns of the unit matrix, down to the diagonal only; the rest is the transpose.
+void inverse_mass_matrix(const Model& model, const Data& data, RowMatrixRef inverse) {
+  const Structure& s = model.structure();
+  require_size("rows of inverse", inverse.rows(), s.nv);
+  require_size("columns of inverse", inverse.cols(), s.nv);
+  inverse.setIdentity();
+  const long stride = inverse.outerStride();
+  int c = 0;
+  for (; c + 16 <= s.nv; c += 16) solve_tile<4>(s, data, c + 16, inverse.data() + c, stride);
+  for (; c + 4 <= s.nv; c += 4) solve_tile<1>(s, data, c + 4, inverse.data() + c, stride);
+  for (; c < s.nv; ++c) {
+    double* column = inverse.data() + c;
+    solve_vector(s, data, [=](int d) -> double& { return column[d * stride]; });
+  }
+  for (int i = 1; i < s.nv; ++i) {
+    for (int j = 0; j < i; ++j) inverse(i, j) = inverse(j, i);
   }
 }
 

@@ -26,6 +26,9 @@ void composite_mass_matrix(const Model& model, Data& data);
 void solve_mass_matrix(const Model& model, const Data& data, VectorRef x);
 void solve_mass_matrix_columns(const Model& model, const Data& data, RowMatrixRef x);
 
+// The inverse of the factored matrix, dense and exactly symmetric.
+void inverse_mass_matrix(const Model& model, const Data& data, RowMatrixRef inverse);
+
 // y = M x from data.mass, and the dense symmetric M.
 void multiply_mass_matrix(const Model& model, const Data& data, const ConstVectorRef& x, VectorRef y);
 void dense_mass_matrix(const Model& model, const Data& data, MatrixRef M);
