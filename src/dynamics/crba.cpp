@@ -19,8 +19,8 @@ void subtract_scaled(double* y, const double* x, double scale, int count) {
 
 }  // namespace
 
-// Composite inertias travel to the parents' origins; so does the force F = I_composite S_d on its way
-// to the root, and M_de = S_e . F for each ancestor e it passes.
+// Composite inertias travel to the parents' origins. M_de = S_e . F with the force F = I_composite S_d
+// taken to the origin of each ancestor's link.
 void composite_mass_matrix(const Model& model, Data& data) {
   const Structure& s = model.structure();
   const int nlink = model.nlink();
@@ -32,15 +32,13 @@ void composite_mass_matrix(const Model& model, Data& data) {
   }
   for (int d = 0; d < s.nv; ++d) {
     const DofIndex& dof = s.dofs[d];
-    Force F = data.composite[dof.link] * data.S_local[d];
+    const Force F = data.composite[dof.link] * data.S_local[d];
     data.dof_force[d] = F;
     double* row = data.mass.data() + dof.row;
-    int e = d, k = dof.link;
-    for (int m = dof.depth;; k = s.links[k].parent) {
-      for (; e >= s.links[k].dof_begin; --e, --m) row[m] = dot(data.S_local[e], F);
-      if (s.links[k].root) break;
-      F = shifted(F, data.link_r[k] - data.link_r[s.links[k].parent]);
-      e = s.links[s.links[k].parent].dof_end - 1;
+    int k = dof.link, m = dof.depth;
+    for (int e = d; m >= 0; k = s.links[k].parent, e = s.links[k].dof_end - 1) {
+      const Force here = shifted(F, data.link_r[dof.link] - data.link_r[k]);
+      for (; e >= s.links[k].dof_begin; --e, --m) row[m] = dot(data.S_local[e], here);
     }
     row[dof.depth] += model.constants().armature[d];
   }
@@ -242,6 +240,7 @@ void solve_mass_matrix_columns(const Model& model, const Data& data, RowMatrixRe
   const long columns = x.cols(), stride = x.outerStride();
   long c = 0;
   for (; c + 16 <= columns; c += 16) solve_tile<4>(s, data, s.nv, x.data() + c, stride);
+  for (; c + 8 <= columns; c += 8) solve_tile<2>(s, data, s.nv, x.data() + c, stride);
   for (; c + 4 <= columns; c += 4) solve_tile<1>(s, data, s.nv, x.data() + c, stride);
   for (; c < columns; ++c) {
     double* column = x.data() + c;
@@ -258,6 +257,7 @@ void inverse_mass_matrix(const Model& model, const Data& data, RowMatrixRef inve
   const long stride = inverse.outerStride();
   int c = 0;
   for (; c + 16 <= s.nv; c += 16) solve_tile<4>(s, data, c + 16, inverse.data() + c, stride);
+  for (; c + 8 <= s.nv; c += 8) solve_tile<2>(s, data, c + 8, inverse.data() + c, stride);
   for (; c + 4 <= s.nv; c += 4) solve_tile<1>(s, data, c + 4, inverse.data() + c, stride);
   for (; c < s.nv; ++c) {
     double* column = inverse.data() + c;
