@@ -9,6 +9,7 @@ namespace articula::cli {
 // A command is one file `cli/NAME.cpp` that defines `void add_NAME(CLI::App& app)`, plus one line here. The
 // line's position is its position in `articula --help`.
 #define ARTICULA_COMMANDS(COMMAND) \
+  COMMAND(bench)                   \
   COMMAND(demo)                    \
   COMMAND(models)
 

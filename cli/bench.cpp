@@ -1,0 +1,45 @@
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+#include "bench/dynamics.hpp"
+#include "cli/command.hpp"
+#include "cli/rows.hpp"
+
+namespace articula::cli {
+namespace {
+
+struct Options {
+  bool json = false, full = false;
+};
+
+// What a benchmark returns: figures with name, value and unit, and notes.
+template <class Measured>
+void print_figures(const Measured& measured, bool json) {
+  Report report;
+  for (const auto& figure : measured.figures) report.add(figure.name, figure.value, figure.unit);
+  for (const std::string& note : measured.notes) report.note(note);
+  print(report, json);
+}
+
+void bench_dynamics(const Options& options) {
+  print_figures(bench::measure_dynamics(options.full), options.json);
+}
+
+void add(CLI::App& bench, const char* name, const char* description, void (*run)(const Options&)) {
+  CLI::App* command = bench.add_subcommand(name, description);
+  const auto options = std::make_shared<Options>();
+  command->add_flag("--json", options->json, "For machines: one JSON object");
+  command->add_flag("--full", options->full, "The acceptance sizes: slower, steadier");
+  command->callback([options, run] { run(*options); });
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app) {
+  CLI::App* bench = app.add_subcommand("bench", "Measure, beside rivals where they are installed");
+  bench->require_subcommand(1);
+  add(*bench, "dynamics", "Rigid-body kernels and their derivatives", bench_dynamics);
+}
+
+}  // namespace articula::cli
