@@ -10,6 +10,7 @@ namespace articula::cli {
 // line's position is its position in `articula --help`.
 #define ARTICULA_COMMANDS(COMMAND) \
   COMMAND(bench)                   \
+  COMMAND(check_gradients)         \
   COMMAND(demo)                    \
   COMMAND(models)
 

@@ -29,7 +29,12 @@ Outcome run_with(std::initializer_list<const char*> arguments) {
 TEST(Command, help_succeeds_and_names_every_command) {
   const Outcome help = run_with({"--help"});
   EXPECT_EQ(help.code, 0);
-#define ARTICULA_EXPECT(name) EXPECT_NE(help.out.find(#name), std::string::npos);
+  // A command is typed with dashes where its C++ name has underscores.
+  const auto typed = [](std::string name) {
+    std::replace(name.begin(), name.end(), '_', '-');
+    return name;
+  };
+#define ARTICULA_EXPECT(name) EXPECT_NE(help.out.find(typed(#name)), std::string::npos);
   ARTICULA_COMMANDS(ARTICULA_EXPECT)
 #undef ARTICULA_EXPECT
 }

@@ -1,0 +1,71 @@
+#include "articula/derivatives/differences.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace articula {
+
+namespace {
+
+// Keeps, per component, the derivative with the smaller estimated error.
+void keep_better(Differences& best, const VectorX& derivative, const VectorX& error) {
+  if (best.derivative.size() == 0) {
+    best = {derivative, error};
+    return;
+  }
+  for (Eigen::Index i = 0; i < derivative.size(); ++i) {
+    // Not-a-number, where f could not be had, is worse than any error.
+    if (error[i] < best.error[i] || std::isnan(best.error[i]))
+      best.error[i] = error[i], best.derivative[i] = derivative[i];
+  }
+}
+
+}  // namespace
+
+Differences ridders_differences(const std::function<VectorX(double)>& f, double step) {
+  constexpr int levels = 10;
+  constexpr double shrink2 = 2.0;  // square of the step's shrink factor
+  std::vector<VectorX> previous, current;
+  current.reserve(levels);  // references into it stay valid
+  Differences best;
+  double h = step;
+  for (int level = 0; level < levels; ++level, h /= std::sqrt(shrink2)) {
+    const VectorX ahead = f(h), behind = f(-h);
+    current.assign(1, (ahead - behind) / (2.0 * h));
+    // Short steps see f in quanta of rounding; entries may then agree exactly and be wrong together.
+    const double rounding = std::numeric_limits<double>::epsilon() *
+                            std::max(ahead.cwiseAbs().maxCoeff(), behind.cwiseAbs().maxCoeff()) / h;
+    double factor = shrink2;
+    for (int k = 1; k <= level; ++k, factor *= shrink2) {
+      const VectorX& coarse = previous[k - 1];
+      const VectorX& fine = current[k - 1];
+      current.push_back((fine * factor - coarse) / (factor - 1.0));
+      if (k < 2) continue;  // one extrapolation may agree by chance
+      const VectorX spread =
+          (current.back() - fine).cwiseAbs().cwiseMax((current.back() - coarse).cwiseAbs());
+      keep_better(best, current.back(), (spread.array() + rounding).matrix());
+    }
+    previous = current;
+  }
+  return best;
+}
+
+Differences ridders_differences(const std::function<VectorX(double)>& f,
+                                std::initializer_list<double> steps) {
+  Differences best;
+  for (const double step : steps) {
+    const Differences found = ridders_differences(f, step);
+    keep_better(best, found.derivative, found.error);
+  }
+  return best;
+}
+
+double relative_error(const MatrixX& A, const MatrixX& R) {
+  if (A.size() == 0) return 0.0;
+  const double floor = std::max(1e-3 * R.cwiseAbs().maxCoeff(), 1e-9);
+  return ((A - R).cwiseAbs().array() / R.cwiseAbs().array().max(floor)).maxCoeff();
+}
+
+}  // namespace articula
