@@ -53,7 +53,8 @@ StepStatus runge_kutta_step(const Model& model, Data& data, RungeKuttaWork& work
     work.force = tau - damping.cwiseProduct(work.v);
     add_spring_forces(model, work.q, work.force);
     if (!aba(model, data, work.q, work.v, work.force, work.acceleration)) {
-      return StepStatus::singular_mass;
+      const bool finite = work.q.allFinite() && work.v.allFinite();
+      return finite ? StepStatus::singular_mass : StepStatus::result_not_finite;
     }
     tangent_rate(model, work.d, work.v, work.d_rate);
     work.d_sum += weight[stage] * work.d_rate;
