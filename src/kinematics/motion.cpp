@@ -1,5 +1,7 @@
 #include "articula/kinematics/motion.hpp"
 
+#include "articula/kinematics/link_point.hpp"
+
 namespace articula {
 
 Motion parent_velocity(const Data& data, const LinkIndex& root, int link) {
@@ -69,22 +71,11 @@ void motion_rates(const Model& model, Data& data, const double* v, const double*
   }
 }
 
-// The acceleration of a point is that of the moving point, not of what passes the reference point:
-//   p'' = a_linear + a_angular x r + w x p',   gravity put back.
 PointMotion point_motion(const Model& model, const Data& data, int body, Vec3 offset) {
-  const int k = model.structure().bodies[body].link;
-  const Placement& in_link = model.constants().body_in_link[body];
-  const Vec3 r = data.link_r[k] + data.link_R[k] * (in_link.p + in_link.R * offset);
-  const LinkKind kind = model.structure().links[k].kind;
-  PointMotion motion{data.link_reference[k] + r, point_velocity(data.link_v[k], r), Vec3()};
-  if (kind == LinkKind::kinematic) {
-    motion.acceleration = cross(data.link_v[k].angular, cross(data.link_v[k].angular, r));
-  } else if (kind != LinkKind::world) {
-    const Motion& a = data.link_a[k];
-    motion.acceleration =
-        a.linear + cross(a.angular, r) + cross(data.link_v[k].angular, motion.velocity) + model.gravity();
-  }
-  return motion;
+  const LinkPoint at = body_point(model, data, body, offset);
+  const Vector6 acceleration = acceleration_at(model, data, at);
+  return {data.link_reference[at.link] + at.r, point_velocity(data.link_v[at.link], at.r),
+          load3(acceleration.data())};
 }
 
 }  // namespace articula

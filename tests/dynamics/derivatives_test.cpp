@@ -16,18 +16,6 @@ namespace {
 constexpr double tolerance = 1e-7;
 constexpr double product_tolerance = 1e-11;
 
-// Relative to the reference, or to a force of 0.01 N where the reference vanishes.
-double product_difference(const VectorX& a, const VectorX& reference) {
-  return (a - reference).cwiseAbs().maxCoeff() / std::max(reference.cwiseAbs().maxCoeff(), 1e-2);
-}
-
-// A derivative that vanishes identically leaves only the rounding of the differences.
-double derivative_error(const MatrixX& A, const MatrixX& R) {
-  const double vanishing = 1e-11;
-  if (A.cwiseAbs().maxCoeff() < vanishing && R.cwiseAbs().maxCoeff() < vanishing) return 0.0;
-  return relative_error(A, R);
-}
-
 struct DerivativeCase {
   std::mt19937 random;
   Model model;

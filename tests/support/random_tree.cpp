@@ -23,6 +23,20 @@ Vector3 random_direction(std::mt19937& random) { return random_rotation(random) 
 
 namespace {
 
+// A kinematic body, in place of the world for every joint but free ones.
+void hang_on_kinematic_body(Description& d) {
+  for (BodyDescription& body : d.bodies) {
+    const bool free = !body.joints.empty() && body.joints[0].type == JointType::free;
+    if (body.parent == "world" && !free) body.parent = "mocap";
+  }
+  BodyDescription mocap;
+  mocap.name = "mocap";
+  mocap.kinematic = true;
+  mocap.inertia.mass = 1.0;
+  mocap.inertia.inertia = Matrix3::Identity();
+  d.bodies.push_back(std::move(mocap));
+}
+
 // A solid box of random size and density, somewhere near the body's origin.
 InertiaDescription random_inertia(std::mt19937& random) {
   const Vector3 size(uniform(random, 0.1, 0.4), uniform(random, 0.1, 0.4), uniform(random, 0.1, 0.4));
@@ -93,6 +107,7 @@ Description random_description(std::mt19937& random, const RandomTree& options) 
     d.frames.push_back(std::move(frame));
     d.bodies.push_back(std::move(body));
   }
+  if (options.kinematic) hang_on_kinematic_body(d);
   return d;
 }
 
@@ -121,6 +136,15 @@ Description chain_description(int links) {
     d.bodies.push_back(std::move(body));
   }
   return d;
+}
+
+void move_kinematic_bodies(Data& data, std::mt19937& random) {
+  for (Placement& pose : data.kinematic_pose) {
+    pose = {Mat3::from(random_rotation(random).toRotationMatrix()), Vec3(uniform_vector(random, 3))};
+  }
+  for (Motion& twist : data.kinematic_twist) {
+    twist = {Vec3(uniform_vector(random, 3)), Vec3(uniform_vector(random, 3))};
+  }
 }
 
 RandomState random_state(const Model& model, std::mt19937& random, double speed) {

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "articula/model/builder.hpp"
+#include "articula/model/data.hpp"
 
 namespace articula::testing {
 
@@ -13,6 +14,7 @@ struct RandomTree {
   bool several_joints = true;  // up to three hinges and slides on one body
   double weld_probability = 0.1;
   double armature = 0.05;  // upper bound; 0: none
+  bool kinematic = false;  // what is not free hangs on a kinematic body
 };
 
 Description random_description(std::mt19937& random, const RandomTree& options);
@@ -24,6 +26,8 @@ Description chain_description(int links);
 struct RandomState {
   VectorX q, v, a;
 };
+// Somewhere, and moving: poses and twists of kinematic bodies.
+void move_kinematic_bodies(Data& data, std::mt19937& random);
 RandomState random_state(const Model& model, std::mt19937& random, double speed = 1.0);
 
 double uniform(std::mt19937& random, double low, double high);

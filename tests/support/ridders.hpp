@@ -11,4 +11,11 @@ inline VectorX ridders(const std::function<VectorX(double)>& f, double step = 1e
   return ridders_differences(f, step).derivative;
 }
 
+// The same, but nothing where both vanish: of an identically zero derivative only the rounding of the
+// differences is left.
+double derivative_error(const MatrixX& A, const MatrixX& R);
+
+// Of a product with a Jacobian: relative to the largest number, or to 0.01 where the product vanishes.
+double product_difference(const VectorX& a, const VectorX& reference);
+
 }  // namespace articula::testing

@@ -2,9 +2,12 @@
 // Jacobians of frames and points, and their rates. Rows: linear velocity (3), angular velocity (3),
 // in world axes; columns: nv. A wrench (force, torque) at the frame maps to joint forces by J^T.
 
-#include "articula/kinematics/motion.hpp"
+#include "articula/kinematics/link_point.hpp"
 
 namespace articula {
+
+// Of any place (link_point.hpp); J is 6 x nv, or 3 x nv for the linear rows only.
+void jacobian_at(const Model& model, const Data& data, const LinkPoint& at, MatrixRef J);
 
 // Of the body's or frame's origin; after forward_kinematics. J is 6 x nv.
 void body_jacobian(const Model& model, const Data& data, int body, Eigen::Ref<Matrix6X> J);
@@ -15,6 +18,7 @@ void point_jacobian(const Model& model, const Data& data, int body, const Vector
                     Eigen::Ref<Matrix3X> J);
 
 // dJ/dt; after motion_rates.
+void jacobian_rate_at(const Model& model, const Data& data, const LinkPoint& at, MatrixRef Jdot);
 void body_jacobian_rate(const Model& model, const Data& data, int body, Eigen::Ref<Matrix6X> Jdot);
 void frame_jacobian_rate(const Model& model, const Data& data, int frame, Eigen::Ref<Matrix6X> Jdot);
 void point_jacobian_rate(const Model& model, const Data& data, int body, const Vector3& world_point,
