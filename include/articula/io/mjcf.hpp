@@ -21,6 +21,7 @@ struct LoadOptions {
   MeshLimits mesh_limits;
   std::size_t most_elements = 250'000;        // bodies, joints, geometries and sites, after <replicate>
   std::size_t most_field_cells = 16'000'000;  // of a height field
+  int attachment_depth = 0;                   // of <attach>, for the reader itself
 };
 
 Description load_mjcf(const std::filesystem::path& file, const LoadOptions& options = {});

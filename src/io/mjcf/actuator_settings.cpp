@@ -51,7 +51,6 @@ void read_mechanics(ActuatorSettings& s, const Attributes& a) {
   if (a.has("ctrlrange") || a.has("actrange")) s.inherited_range = 0.0;
   if (a.read("inheritrange", s.inherited_range) && s.inherited_range > 0.0) {
     if (a.has("ctrlrange")) fail(a.element(), "both ctrlrange and inheritrange are given; keep one of them");
-    s.control_range.setZero();
   }
 }
 
@@ -76,7 +75,7 @@ void read_general(ActuatorLaw& law, const Attributes& a) {
                            law.bias_type);
   a.read("dynprm", law.dynamics, 1);
   a.read("gainprm", law.gain, 1);
-  if (a.read("biasprm", law.bias, 1)) law.damping_ratio = 0.0;
+  a.read("biasprm", law.bias, 1);
   int dimension = -1;
   a.read("actdim", dimension);
   if (dimension > 1) refuse_law(a.element(), "actdim above 1");
@@ -96,12 +95,10 @@ void read_servo(ActuatorLaw& law, const Attributes& a, bool integrated) {
   if (a.read("kv", kv)) {
     if (kv < 0.0) fail(a.element(), "attribute kv is {}; it cannot be negative", kv);
     law.bias[2] = -kv;
-    law.damping_ratio = 0.0;
   }
   if (a.read("dampratio", ratio)) {
     if (ratio < 0.0) fail(a.element(), "attribute dampratio is {}; it cannot be negative", ratio);
-    law.bias[2] = 0.0;
-    law.damping_ratio = ratio;
+    law.bias[2] = ratio;
   }
   if (integrated) law.dynamics_type = DynamicsType::integrator;
   if (!integrated && a.read("timeconst", time_constant)) {
@@ -147,13 +144,6 @@ void read_shortcut(ActuatorSettings& s, Shortcut shortcut, const Attributes& a) 
   }
 }
 
-// What a shortcut's law is where nothing is said about it.
-ActuatorLaw own_default(Shortcut shortcut) {
-  ActuatorLaw law;
-  if (shortcut == Shortcut::damper) law.gain = {0.0, 0.0, -1.0};
-  return law;
-}
-
 bool can_inherit(Shortcut shortcut, const ActuatorSettings& from) {
   if (shortcut == Shortcut::general) return true;
   if (from.written_as == shortcut) return true;
@@ -163,10 +153,17 @@ bool can_inherit(Shortcut shortcut, const ActuatorSettings& from) {
 
 ActuatorLaw inherited_law(Shortcut shortcut, const ActuatorDefaults& defaults) {
   for (const ActuatorDefaults* d = &defaults; d != nullptr; d = d->enclosing.get()) {
-    if (d->settings.written_as != Shortcut::none && can_inherit(shortcut, d->settings))
-      return d->settings.law;
+    if (d->settings.written_as == Shortcut::none || !can_inherit(shortcut, d->settings)) continue;
+    ActuatorLaw law = d->settings.law;
+    // A shortcut brings its own dynamics; those of a `general` are none of its business.
+    if (shortcut != Shortcut::general && d->settings.written_as == Shortcut::general) {
+      law.dynamics_type = DynamicsType::none;
+    }
+    return law;
   }
-  return own_default(shortcut);
+  ActuatorLaw law;
+  if (shortcut == Shortcut::damper) law.gain = {};  // MuJoCo's default kv is 0, whatever its manual says
+  return law;
 }
 
 }  // namespace

@@ -25,8 +25,9 @@ struct ActuatorLaw {
   GainType gain_type = GainType::fixed;
   BiasType bias_type = BiasType::none;
   DynamicsType dynamics_type = DynamicsType::none;
+  // A servo (gain_0 = -bias_1) with positive bias_2 has that for a damping ratio: the damping follows
+  // once the inertia it acts on is known.
   std::array<double, 10> gain{1.0}, bias{}, dynamics{1.0};
-  double damping_ratio = 0.0;  // positive: gives bias[2] once the inertia it acts on is known
 };
 
 struct ActuatorSettings {

@@ -107,8 +107,10 @@ ActuatorDescription read_actuator(Reader& reader, const Element& element, const 
   actuator.gear = s.gear;
   set_law(s.law, element, actuator);
   set_ranges(reader, element, s, actuator);
-  if (s.law.damping_ratio > 0.0) {
-    reader.damping_ratios[reader.description.actuators.size()] = {s.law.damping_ratio, element};
+  const bool servo = s.law.gain_type == GainType::fixed && s.law.bias_type == BiasType::affine &&
+                     s.law.gain[0] == -s.law.bias[1];
+  if (servo && s.law.bias[2] > 0.0) {
+    reader.damping_ratios[reader.description.actuators.size()] = {s.law.bias[2], element};
   }
   actuator.activation_early = s.early;
   actuator.armature = s.armature;

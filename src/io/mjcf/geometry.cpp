@@ -74,29 +74,15 @@ void require_sizes(const Attributes& a, ShapeType type, const Vector3& size) {
   }
 }
 
-double largest_across(const Mesh& mesh, const Vector3& centre) {
-  double result = 0.0;
-  for (const Vector3& v : mesh.vertices) result = std::max(result, (v - centre).head<2>().norm());
-  return result;
-}
-
-// The smallest shape of the type around the mesh's bounding box.
-Vector3 fit_bounds(ShapeType type, const MeshAsset& asset, const Vector3& centre) {
-  const Mesh& mesh = *asset.mesh;
-  Vector3 size = Vector3::Zero();
-  if (type == ShapeType::box || type == ShapeType::ellipsoid) return asset.upper - centre;
-  if (type == ShapeType::sphere) {
-    for (const Vector3& v : mesh.vertices) size[0] = std::max(size[0], (v - centre).norm());
-    return size;
+// The smallest shape of the type whose bounding box contains that of the mesh.
+Vector3 fit_bounds(ShapeType type, const Vector3& half) {
+  const double radius = std::max(half[0], half[1]);
+  switch (type) {
+    case ShapeType::sphere: return {half.maxCoeff(), 0.0, 0.0};
+    case ShapeType::capsule: return {radius, std::max(0.0, half[2] - radius), 0.0};
+    case ShapeType::cylinder: return {radius, half[2], 0.0};
+    default: return half;
   }
-  size[0] = largest_across(mesh, centre);
-  for (const Vector3& v : mesh.vertices) {
-    const double along = std::abs(v.z() - centre.z());
-    const double across = (v - centre).head<2>().norm();
-    const double cap = std::sqrt(std::max(0.0, size[0] * size[0] - across * across));
-    size[1] = std::max(size[1], type == ShapeType::capsule ? along - cap : along);
-  }
-  return size;
 }
 
 // The shape of the type with the inertia of the mesh, more or less: MuJoCo's rule.
@@ -116,12 +102,12 @@ void fit_to_mesh(const Reader& reader, const Attributes& a, const MeshAsset& ass
   Vector3 centre = Vector3::Zero();
   if (reader.compiler.fit_bounding_box) {
     centre = (asset.lower + asset.upper) / 2.0;
-    g.size = scale * fit_bounds(g.type, asset, centre);
+    g.size = scale * fit_bounds(g.type, (asset.upper - asset.lower) / 2.0);
   } else {
     g.size = scale * fit_inertia(g.type, asset.half_box);
   }
   g.pose = g.pose * asset.mesh->source;
-  g.pose.position += reader.compiler.fit_bounding_box ? Vector3(g.pose.rotation * centre) : centre;
+  g.pose.position += g.pose.rotation * centre;
 }
 
 void read_colour(const Reader& reader, const Attributes& a, std::array<float, 4>& colour) {

@@ -97,6 +97,7 @@ Matrix3 turned(const Vector3& moments, const Quaternion& axes) {
 // nothing is left. Starting from the body's own axes this leaves alone what is diagonal already, which
 // decides the axes where moments are equal.
 PrincipalInertia principal(const Matrix3& inertia, double tolerance) {
+  const double negligible = tolerance * inertia.cwiseAbs().maxCoeff();
   PrincipalInertia result{inertia.diagonal(), Quaternion::Identity()};
   constexpr int most_rotations = 100;
   for (int i = 0; i < most_rotations; ++i) {
@@ -110,7 +111,7 @@ PrincipalInertia principal(const Matrix3& inertia, double tolerance) {
       row = 0, column = 2;
     }
     const double off = D(row, column);
-    if (std::abs(off) <= tolerance * D.diagonal().cwiseAbs().maxCoeff()) break;
+    if (std::abs(off) <= negligible) break;
     // tan(2 angle) = 2 off / (D_rr - D_cc), the smaller of the two angles
     const double tau = (D(column, column) - D(row, row)) / (2.0 * off);
     const double tangent = (tau >= 0.0 ? 1.0 : -1.0) / (std::abs(tau) + std::sqrt(1.0 + tau * tau));
@@ -119,7 +120,7 @@ PrincipalInertia principal(const Matrix3& inertia, double tolerance) {
     result.axes = (result.axes * Quaternion(Eigen::AngleAxisd(-std::atan(tangent), axis))).normalized();
   }
   for (int i : {0, 1, 0}) {  // largest first, by quarter turns
-    if (result.moments[i] + tolerance * result.moments.maxCoeff() >= result.moments[i + 1]) continue;
+    if (result.moments[i] + negligible >= result.moments[i + 1]) continue;
     std::swap(result.moments[i], result.moments[i + 1]);
     const Quaternion quarter(Eigen::AngleAxisd(pi / 2.0, Vector3::Unit((i + 2) % 3)));
     result.axes = (result.axes * quarter).normalized();

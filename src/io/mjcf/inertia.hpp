@@ -15,7 +15,7 @@ struct ShapeMass {
 ShapeMass shape_mass(ShapeType type, const Vector3& size, bool shell);
 
 // The moments, largest first, and the axes they belong to: R^T I R is diagonal, but for elements below
-// `tolerance` times the largest, which are dropped. Vertices are rounded to single precision, so
+// `tolerance` times the largest of I, which are dropped. Vertices are rounded to single precision, so
 // anything smaller than the mesh's tolerance is noise there (and MuJoCo drops it).
 constexpr double body_tolerance = 4e-15, mesh_tolerance = 1e-7;
 struct PrincipalInertia {

@@ -1,6 +1,8 @@
 #include "articula/io/mjcf.hpp"
 
 #include "io/mjcf/assets.hpp"
+#include "io/mjcf/attach.hpp"
+#include "io/mjcf/fuse.hpp"
 #include "io/mjcf/lookup.hpp"
 #include "io/mjcf/reader.hpp"
 
@@ -38,6 +40,7 @@ Description read(const xml::Tree& tree, const LoadOptions& options) {
   note_used_geometries(reader);
   read_tree(reader);
   finish_meshes(reader);
+  Description attached = set_aside_attached(reader);
   index_tree(reader);
   read_contacts(reader);
   read_tendons(reader);
@@ -45,6 +48,8 @@ Description read(const xml::Tree& tree, const LoadOptions& options) {
   read_actuators(reader);
   resolve_reference_inertia(reader);
   read_sensors(reader);
+  append_attached(reader, std::move(attached));
+  if (reader.compiler.fuse_static) fuse_static(reader);
   read_keyframes(reader);
   apply_flags(reader);
   return std::move(reader.description);

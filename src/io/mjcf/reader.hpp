@@ -106,6 +106,7 @@ struct Reader {
   std::map<std::string, std::array<float, 4>, std::less<>> materials{};  // colours
   std::unordered_set<std::string> used_geometry_names{};                 // by pairs and sensors
   Replicas replicas{};
+  std::unordered_set<std::string> kept_bodies{};    // not to be fused
   std::unordered_set<std::string> drawn_tendons{};  // spatial ones, left out
   std::unordered_map<std::string, std::pair<std::size_t, std::size_t>> joint_index{};  // body, joint
   std::unordered_map<std::string, std::size_t> site_index{};

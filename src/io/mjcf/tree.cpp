@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "io/mjcf/attach.hpp"
 #include "io/mjcf/body_inertia.hpp"
 #include "io/mjcf/geometry.hpp"
 #include "io/mjcf/joints.hpp"
@@ -20,6 +21,7 @@ struct Place {
   Vector3 shift = Vector3::Zero();  // and where
 };
 
+// A body to be read, or an <attach> to be carried out, in its turn.
 struct BodyTask {
   Place place;
   std::string parent;
@@ -53,7 +55,11 @@ class TreeReader {
     while (!tasks_.empty()) {
       const BodyTask task = std::move(tasks_.back());
       tasks_.pop_back();
-      read_body(task);
+      if (task.place.element.name() == "attach") {
+        attach_model(reader_, task.place.element, task.parent, task.place.frame);
+      } else {
+        read_body(task);
+      }
     }
   }
 
@@ -82,6 +88,7 @@ class TreeReader {
     body.pose = task.place.frame * read_pose(a, reader_.compiler);
     a.read("mocap", body.kinematic);
     a.read("gravcomp", body.gravity_compensation);
+    if (a.text("fuse") == "false" || a.has("sleep")) reader_.kept_bodies.insert(body.name);
     const std::vector<Element> children = reader_.tree.children(element);
     const bool has_joint = contains_joint(children);
     draft.is_static = task.parent_is_static && !has_joint && !body.kinematic;
@@ -164,7 +171,9 @@ class TreeReader {
   void read_element(const Place& place, Draft& draft) {
     const Element& element = place.element;
     const std::string_view name = element.name();
-    if (name == "body") {
+    if (name == "attach" && !place.suffix.empty())
+      fail(element, "<attach> inside <replicate> is not supported");
+    if (name == "body" || name == "attach") {
       draft.children.push_back({place, draft.body.name, draft.is_static});
     } else if (name == "joint" || name == "freejoint") {
       add_joint(place, draft);
@@ -176,6 +185,8 @@ class TreeReader {
       site.body = draft.body.name;
       site.pose = place.frame * site.pose;
       draft.sites.push_back(std::move(site));
+    } else if (element.attribute("target") != nullptr) {  // a camera or light follows that body
+      reader_.kept_bodies.insert(element.text("target"));
     }
   }
 
@@ -249,7 +260,8 @@ class TreeReader {
     draft.body.pose = draft.body.pose * moved;
     inertia.com.setZero();
     const Matrix3 R = axes.toRotationMatrix();
-    inertia.inertia = (R.transpose() * inertia.inertia * R).diagonal().asDiagonal();
+    const Vector3 moments = (R.transpose() * inertia.inertia * R).diagonal();
+    inertia.inertia = moments.asDiagonal();
     inertia.principal_axes = Quaternion::Identity();
     for (GeometryDraft& g : draft.geometries) g.description.pose = back * g.description.pose;
     for (FrameDescription& site : draft.sites) site.pose = back * site.pose;

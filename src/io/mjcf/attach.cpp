@@ -1,0 +1,163 @@
+#include "io/mjcf/attach.hpp"
+
+#include <algorithm>
+
+#include "articula/model/names.hpp"
+#include "io/mjcf/fuse.hpp"
+
+namespace articula::mjcf {
+
+namespace {
+
+// The names that belong to a subtree.
+struct Members {
+  std::unordered_set<std::string> bodies, joints, frames, geometries, tendons, actuators;
+};
+
+Members members_below(const Description& d, const std::string& root) {
+  Members m;
+  m.bodies.insert(root);
+  for (const BodyDescription& body : d.bodies) {  // parents come before their children
+    if (m.bodies.contains(body.parent)) m.bodies.insert(body.name);
+    if (!m.bodies.contains(body.name)) continue;
+    for (const JointDescription& joint : body.joints) m.joints.insert(joint.name);
+  }
+  for (const auto& f : d.frames) {
+    if (m.bodies.contains(f.body)) m.frames.insert(f.name);
+  }
+  for (const auto& g : d.geometries) {
+    if (m.bodies.contains(g.body)) m.geometries.insert(g.name);
+  }
+  for (const auto& t : d.tendons) {
+    const bool inside = std::all_of(t.terms.begin(), t.terms.end(),
+                                    [&](const auto& term) { return m.joints.contains(term.joint); });
+    if (inside) m.tendons.insert(t.name);
+  }
+  const auto has = [&](const ActuatorDescription& a) {
+    if (a.transmission == TransmissionType::tendon) return m.tendons.contains(a.target);
+    if (a.transmission == TransmissionType::frame) return m.frames.contains(a.target);
+    return m.joints.contains(a.target);
+  };
+  for (const auto& a : d.actuators) {
+    if (has(a)) m.actuators.insert(a.name);
+  }
+  return m;
+}
+
+bool has_object(const Members& m, ObjectType type, const std::string& name) {
+  switch (type) {
+    case ObjectType::none: return true;
+    case ObjectType::body:
+    case ObjectType::body_inertial: return m.bodies.contains(name);
+    case ObjectType::frame: return m.frames.contains(name);
+    case ObjectType::geometry: return m.geometries.contains(name);
+    case ObjectType::joint: return m.joints.contains(name);
+    case ObjectType::actuator: return m.actuators.contains(name);
+    case ObjectType::tendon: return m.tendons.contains(name);
+  }
+  return false;
+}
+
+bool has_equality(const Members& m, const EqualityDescription& e) {
+  const auto& names = e.type == EqualityType::joint    ? m.joints
+                      : e.type == EqualityType::tendon ? m.tendons
+                                                       : m.bodies;
+  return names.contains(e.first) && (e.second.empty() || e.second == "world" || names.contains(e.second));
+}
+
+// The body with all that hangs on it and what refers to nothing outside; it becomes a child of the world.
+Description subtree(Description d, const std::string& root) {
+  const Members m = members_below(d, root);
+  std::erase_if(d.bodies, [&](const auto& b) { return !m.bodies.contains(b.name); });
+  d.bodies.front().parent = "world";
+  std::erase_if(d.frames, [&](const auto& f) { return !m.bodies.contains(f.body); });
+  std::erase_if(d.geometries, [&](const auto& g) { return !m.bodies.contains(g.body); });
+  std::erase_if(d.tendons, [&](const auto& t) { return !m.tendons.contains(t.name); });
+  std::erase_if(d.actuators, [&](const auto& a) { return !m.actuators.contains(a.name); });
+  std::erase_if(d.equalities, [&](const auto& e) { return !has_equality(m, e); });
+  std::erase_if(d.contact_pairs, [&](const auto& p) {
+    return !m.geometries.contains(p.geometry1) || !m.geometries.contains(p.geometry2);
+  });
+  std::erase_if(d.contact_exclusions,
+                [&](const auto& e) { return !m.bodies.contains(e.body1) || !m.bodies.contains(e.body2); });
+  std::erase_if(d.sensors, [&](const auto& s) {
+    return !has_object(m, s.object_type, s.object) || !has_object(m, s.reference_type, s.reference);
+  });
+  return d;
+}
+
+std::filesystem::path model_file(const Reader& reader, const Element& element, const std::string& name) {
+  std::vector<std::string> known;
+  for (const Element& asset : reader.section("asset")) {
+    if (asset.name() != "model") continue;
+    const std::string file = asset.text("file");
+    known.push_back(asset.attribute("name") ? asset.text("name")
+                                            : std::filesystem::path(file).stem().string());
+    if (known.back() == name) return reader.tree.directory() / file;
+  }
+  fail(element, "attribute model: there is no <model> '{}' in <asset>{}", name, suggestion(name, known));
+}
+
+}  // namespace
+
+void attach_model(Reader& reader, const Element& element, const std::string& parent, const Pose& pose) {
+  const Attributes a(element);
+  if (a.has("frame"))
+    fail(element, "attribute frame is not supported; name a body, or attach the whole model");
+  if (!a.has("model"))
+    fail(element, "attribute model is missing; attaching a part of the model itself is not supported");
+  constexpr int deepest = 8;
+  if (reader.options.attachment_depth >= deepest) {
+    fail(element, "models are attached to each other more than {} deep; a cycle never ends", deepest);
+  }
+  LoadOptions options = reader.options;
+  options.attachment_depth += 1;
+  options.most_elements -= std::min(options.most_elements, reader.element_count);
+  const std::filesystem::path file = model_file(reader, element, a.text("model"));
+  Description part = load_mjcf(file, options);
+  const std::string body = a.text("body");
+  if (!body.empty() && body != "world") {
+    std::vector<std::string> known;
+    for (const BodyDescription& b : part.bodies) known.push_back(b.name);
+    if (std::find(known.begin(), known.end(), body) == known.end()) {
+      fail(element, "attribute body: {} has no body '{}'{}", file.string(), body, suggestion(body, known));
+    }
+    part = subtree(std::move(part), body);
+  }
+  if (!part.keyframes.empty()) reader.warn(element, "keyframes of attached models are left out");
+  reader.element_count += part.bodies.size() + part.geometries.size() + part.frames.size();
+  for (const BodyDescription& b : part.bodies) reader.joint_count += b.joints.size();
+  try {
+    articula::attach(reader.description, part, a.text("prefix"), parent, pose);
+  } catch (const Error& error) {
+    fail(element, "{}", error.what());
+  }
+}
+
+Description set_aside_attached(Reader& reader) {
+  Description& d = reader.description;
+  group_by_body(d);
+  Description attached;
+  attached.contact_pairs = std::exchange(d.contact_pairs, {});
+  attached.contact_exclusions = std::exchange(d.contact_exclusions, {});
+  attached.tendons = std::exchange(d.tendons, {});
+  attached.actuators = std::exchange(d.actuators, {});
+  attached.equalities = std::exchange(d.equalities, {});
+  attached.sensors = std::exchange(d.sensors, {});
+  return attached;
+}
+
+void append_attached(Reader& reader, Description attached) {
+  const auto append = [](auto& whole, auto& part) {
+    whole.insert(whole.end(), std::make_move_iterator(part.begin()), std::make_move_iterator(part.end()));
+  };
+  Description& d = reader.description;
+  append(d.contact_pairs, attached.contact_pairs);
+  append(d.contact_exclusions, attached.contact_exclusions);
+  append(d.tendons, attached.tendons);
+  append(d.actuators, attached.actuators);
+  append(d.equalities, attached.equalities);
+  append(d.sensors, attached.sensors);
+}
+
+}  // namespace articula::mjcf
