@@ -3,6 +3,7 @@
 #include "articula/dynamics/gyroscopic.hpp"
 #include "articula/model/sizes.hpp"
 #include "inertial_terms.hpp"
+#include "model/reflected.hpp"
 #include "slots.hpp"
 
 namespace articula {
@@ -173,10 +174,8 @@ void rnea_parameter_directional(const Model& model, const Data& data, ParameterW
     }
     if (b > 0) work.subtree_force[s.bodies[b].parent] += shifted(f, reference_shift(s, data, b));
   }
-  for (const JointIndex& joint : s.joints) {
-    const int end = &joint == &s.joints.back() ? s.nv : (&joint + 1)->dof;
-    for (int d = joint.dof; d < end; ++d) dtau[d] += dtheta[joint.armature] * a[d];
-  }
+  for_each_armature_partial(s, model.theta(),
+                            [&](int d, int k, double partial) { dtau[d] += partial * dtheta[k] * a[d]; });
 }
 
 namespace {
@@ -273,10 +272,8 @@ void rnea_parameter_adjoint(const Model& model, const Data& data, ParameterWork&
     if (welded) work.path_weld[parent] += work.path_weld[b];
   }
   for (int i = 0; i < 3; ++i) theta_bar[s.gravity + i] -= work.subtree_force[0].linear[i];
-  for (const JointIndex& joint : s.joints) {
-    const int end = &joint == &s.joints.back() ? s.nv : (&joint + 1)->dof;
-    for (int d = joint.dof; d < end; ++d) theta_bar[joint.armature] += a[d] * y[d];
-  }
+  for_each_armature_partial(s, model.theta(),
+                            [&](int d, int k, double partial) { theta_bar[k] += partial * a[d] * y[d]; });
 }
 
 void inertial_regressor(const Model& model, const Data& data, MatrixRef Y) {

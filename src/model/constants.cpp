@@ -4,6 +4,8 @@
 
 #include "articula/error.hpp"
 #include "articula/model/model.hpp"
+#include "inertia_box.hpp"
+#include "reflected.hpp"
 #include "validation.hpp"
 
 namespace articula {
@@ -140,9 +142,11 @@ Constants derive_constants(const Structure& s, const VectorX& theta) {
   c.joints.resize(s.joints.size());
   c.body_in_link.resize(s.bodies.size(), {Mat3::identity(), Vec3()});
   c.body_com.resize(s.bodies.size());
+  c.body_box.resize(s.bodies.size());
   const size_t nv = s.nv;
   c.armature.resize(nv), c.damping.resize(nv), c.dry_friction.resize(nv);
   derive_joints(s, theta, c);
+  add_reflected(s, theta, c);
   c.links[0].rotation = Mat3::identity();
   for (size_t b = 1; b < s.bodies.size(); ++b) {
     const BodyIndex& body = s.bodies[b];
@@ -156,6 +160,7 @@ Constants derive_constants(const Structure& s, const VectorX& theta) {
     }
     const Inertia inertia = inertia_at(theta, body.inertia);
     require_real_body(body, inertia);
+    c.body_box[b] = inertia_box(inertia, s.description->bodies[b - 1].inertia.principal_axes);
     const Inertia in_link = placed(inertia, c.body_in_link[b].R, c.body_in_link[b].p);
     c.body_com[b] = inertia.mass > 0.0 ? in_link.moment * (1.0 / inertia.mass) : c.body_in_link[b].p;
     c.links[link].inertia += in_link;

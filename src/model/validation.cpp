@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 #include <span>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "articula/error.hpp"
@@ -130,6 +131,9 @@ void validate_joint(const JointDescription& joint, const BodyDescription& body) 
   require_not_negative(joint.limit_margin, element, "limit margin");
   require_range(joint.range, element, "range");
   require_range(joint.actuator_force_range, element, "actuator force range");
+  if (joint.actuator_force_range && !has_axis) {
+    throw Error(fmt::format("{}: only a hinge or slide can have an actuator force range", element));
+  }
   if (joint.type == JointType::free && (body.parent != "world" || body.joints.size() > 1)) {
     throw Error(
         fmt::format("{}: a free joint must be the only joint of a child of the world "
@@ -189,12 +193,30 @@ void validate_geometry(const Description& d, const AllNames& names) {
   }
 }
 
+// Joints by name, for those who may only refer to some types.
+std::unordered_map<std::string, const JointDescription*> joints_by_name(const Description& d) {
+  std::unordered_map<std::string, const JointDescription*> joints;
+  for (const BodyDescription& body : d.bodies) {
+    for (const JointDescription& joint : body.joints) joints.emplace(joint.name, &joint);
+  }
+  return joints;
+}
+
+bool is_scalar(const JointDescription& joint) {
+  return joint.type == JointType::hinge || joint.type == JointType::slide;
+}
+
 void validate_actuators(const Description& d, const AllNames& names) {
+  const auto joints = joints_by_name(d);
   for (const TendonDescription& tendon : d.tendons) {
     const std::string element = label("tendon", tendon);
     if (tendon.terms.empty()) throw Error(fmt::format("{}: it has no joints", element));
     for (const TendonDescription::Term& term : tendon.terms) {
       names.joint.require(term.joint, element, "joint");
+      if (!is_scalar(*joints.at(term.joint))) {
+        throw Error(fmt::format("{}: joint '{}' is no hinge or slide; a tendon needs joints with one number",
+                                element, term.joint));
+      }
       require_finite(term.coefficient, element, "coefficient");
     }
     require_not_negative(tendon.stiffness, element, "stiffness");
@@ -203,6 +225,7 @@ void validate_actuators(const Description& d, const AllNames& names) {
     require_not_negative(tendon.dry_friction, element, "dry friction");
     require_range(tendon.range, element, "range");
     require_range(tendon.spring_length, element, "spring length");
+    require_range(tendon.actuator_force_range, element, "actuator force range");
   }
   for (const ActuatorDescription& a : d.actuators) {
     const std::string element = label("actuator", a);
@@ -221,6 +244,11 @@ void validate_actuators(const Description& d, const AllNames& names) {
     require_range(a.activation_range, element, "activation range");
     require_not_negative(a.armature, element, "armature");
     require_not_negative(a.damping, element, "damping");
+    require_not_negative(a.time_constant, element, "time constant");
+    if (a.transmission == TransmissionType::frame && (a.armature != 0.0 || a.damping != 0.0)) {
+      throw Error(
+          fmt::format("{}: only an actuator on a joint or tendon can add armature or damping", element));
+    }
   }
 }
 

@@ -133,13 +133,23 @@ struct JointConstants {
   double reference = 0.0;
 };
 
+// The box of uniform density that has a body's inertia; the medium drags on it.
+struct InertiaBox {
+  Mat3 axes = Mat3::identity();  // principal axes in the body's frame
+  Vec3 moments;                  // principal moments of inertia
+  Vec3 size;                     // edge lengths; zero: the body has no mass
+};
+
 struct Constants {
   std::vector<LinkConstants> links;
   std::vector<JointConstants> joints;
   std::vector<Placement> body_in_link;
-  std::vector<Vec3> body_com;                           // in the link's frame; massless: origin
-  std::vector<double> armature, damping, dry_friction;  // per dof
-  VectorX q_reference;                                  // neutral configuration
+  std::vector<Vec3> body_com;  // in the link's frame; massless: origin
+  std::vector<InertiaBox> body_box;
+  // Per dof; with what actuators (and tendons of one joint) reflect to it.
+  std::vector<double> armature, damping, dry_friction;
+  std::vector<double> tendon_damping;  // per tendon; with what actuators reflect to it
+  VectorX q_reference;                 // neutral configuration
 };
 
 // Throws Error, naming the slice, if theta describes no real body or has a non-finite number.
