@@ -1,5 +1,7 @@
 #include "articula/math/lie.hpp"
 
+#include <algorithm>
+
 namespace articula {
 
 namespace {
@@ -33,6 +35,20 @@ Mat3 rotation_matrix(const Quat& q) {
   return {Vec3(1.0 - yy - zz, xy + two_wv[2], xz - two_wv[1]),
           Vec3(xy - two_wv[2], 1.0 - xx - zz, yz + two_wv[0]),
           Vec3(xz + two_wv[1], yz - two_wv[0], 1.0 - xx - yy)};
+}
+
+// From the largest of 4 w^2, 4 x^2, 4 y^2, 4 z^2, which is at least 1 (Shepperd).
+Quat rotation_quaternion(const Mat3& R) {
+  const double xx = R.x[0], yy = R.y[1], zz = R.z[2];
+  const Vec3 odd(R.y[2] - R.z[1], R.z[0] - R.x[2], R.x[1] - R.y[0]);  // 4 w v
+  const double xy = R.x[1] + R.y[0], yz = R.y[2] + R.z[1], zx = R.z[0] + R.x[2];
+  const double w2 = 1.0 + xx + yy + zz, x2 = 1.0 + xx - yy - zz, y2 = 1.0 - xx + yy - zz,
+               z2 = 1.0 - xx - yy + zz;
+  const double largest = std::max(std::max(w2, x2), std::max(y2, z2)), scale = 0.5 / std::sqrt(largest);
+  if (largest == w2) return {w2 * scale, odd * scale};
+  if (largest == x2) return {odd[0] * scale, Vec3(x2, xy, zx) * scale};
+  if (largest == y2) return {odd[1] * scale, Vec3(xy, y2, yz) * scale};
+  return {odd[2] * scale, Vec3(zx, yz, z2) * scale};
 }
 
 // exp d = (cos |d|/2, d sin(|d|/2)/|d|)

@@ -18,6 +18,7 @@ Quat operator*(const Quat& a, const Quat& b);
 inline Quat conjugate(const Quat& q) { return {q.w, -q.v}; }
 
 Mat3 rotation_matrix(const Quat& q);
+Quat rotation_quaternion(const Mat3& R);  // one of the two
 
 // exp: rotation vector -> quaternion; log: the shortest rotation vector, |log| <= pi.
 Quat exp_rotation(Vec3 rotation);

@@ -1,0 +1,72 @@
+#pragma once
+// The forces at the joints that are neither inertia nor gravity nor contact:
+//   passive    joint springs and dampers, tendon springs and dampers, drag of the medium, gravity
+//   compensation actuator   what actuators exert, through joints, tendons and frames, within their limits
+// all as MuJoCo computes them (qfrc_passive and qfrc_actuator).
+//
+// An actuator has a length l (of its joint, tendon or pair of frames, times its gear), the velocity
+// l' = m . v with its moment arms m, and an input a: the control clamped to its range, the activation, or
+// with activation_early the activation a step later.
+//   f = (gain_0 + gain_1 l + gain_2 l') a + bias_0 + bias_1 l + bias_2 l'
+// The actuators of a tendon with an actuator_force_range are scaled down together until their sum is within
+// it; each f is clamped to its force_range; joint forces are sum m f, clamped to the joints'
+// actuator_force_range.
+
+#include "articula/kinematics/motion.hpp"
+
+namespace articula {
+
+// Wrenches on bodies, in world axes about the reference points of their trees.
+struct WrenchField {
+  bool active = false;
+  std::vector<Force> own;      // nbody
+  std::vector<Force> subtree;  // nbody: with those of all bodies behind it in its tree
+};
+
+// How an actuator acts on a frame: a wrench with the frame's axes, or with those of a reference frame that
+// takes the opposite. Joints that move both frames alike feel nothing.
+struct FrameTransmission {
+  int actuator = 0;
+  int body = 0, reference_body = -1;
+  int common_body = -1;             // of the nearest link that carries both; -1: none but the world
+  Mat3 axes;                        // of the wrench, in the world
+  Vec3 r, reference_r;              // the frames' origins, from the reference points of their trees
+  Mat3 R;                           // the frame's own axes
+  Vec3 apart;                       // from the reference frame to the frame
+  Vec3 turn;                        // log of the frame's rotation in the reference frame
+  Force wrench, reaction;           // per unit of force, on the frame and (negative) on the reference frame
+  Motion motion, reference_motion;  // velocities, relative to the common body
+};
+
+struct ForceWork {
+  explicit ForceWork(const Model& model);
+
+  // ---- results of applied_forces
+  VectorX tau;                             // nv: passive + actuator
+  VectorX slope;                           // nv: -d tau_d / d v_d, the part that a step takes implicitly
+  VectorX passive, actuator;               // nv
+  VectorX length, velocity, force;         // nu: of the actuators; force within its limits
+  VectorX tendon_length, tendon_velocity;  // ntendon
+
+  // ---- kept for derivatives and sensors
+  VectorX input, raw_force;          // nu: a, and f before limits
+  VectorX tendon_pull;               // ntendon: force of spring and damper along the tendon
+  VectorX tendon_drive;              // ntendon: force of actuators along it
+  VectorX tendon_sum, tendon_scale;  // ntendon: sum of raw forces, and what limits it
+  VectorX unlimited;                 // nv: 1, or 0 where a joint's actuator_force_range holds
+  VectorX slope_gain;  // nv: the actuators' share of slope, before it is kept from being negative
+  WrenchField drag, compensation, thrust;
+  std::vector<FrameTransmission> frames;
+};
+
+// Fills `work` for the state and controls given, with `dt` the step that activation_early looks ahead.
+// After forward_kinematics and propagate_motion for (q, v): rnea and bias_forces call both.
+//
+// slope is joint damping (with what actuators reflect to the joint) plus, on hinges and slides, the velocity
+// gain -m^2 (gain_2 a + bias_2) of actuators that are within their limits, if the sum is positive. Tendon
+// dampers, actuators on balls, free joints, tendons and frames, and drag are not in it: they couple joints.
+void applied_forces(const Model& model, const Data& data, ForceWork& work, const ConstVectorRef& q,
+                    const ConstVectorRef& v, const ConstVectorRef& activation, const ConstVectorRef& u,
+                    double dt);
+
+}  // namespace articula

@@ -1,0 +1,86 @@
+#include "articula/dynamics/activation.hpp"
+#include "clamp.hpp"
+#include "force_terms.hpp"
+
+namespace articula {
+
+namespace {
+
+double input_of(const ActuatorDescription& described, const ActuatorIndex& actuator, const double* activation,
+                double control, double dt) {
+  if (actuator.activation < 0) return clamp(control, described.control_range).value;
+  const double now = activation[actuator.activation];
+  return described.activation_early ? activation_step(described, now, control, dt).next : now;
+}
+
+// The force of all actuators of a tendon, and by how much it exceeds the tendon's range.
+void scale_tendons(const Model& model, ForceWork& work) {
+  const Description& d = model.description();
+  work.tendon_sum.setZero();
+  work.tendon_scale.setOnes();
+  for (int i = 0; i < model.nu(); ++i) {
+    if (d.actuators[i].transmission != TransmissionType::tendon) continue;
+    work.tendon_sum[model.structure().actuators[i].target] += work.raw_force[i];
+  }
+  for (size_t t = 0; t < d.tendons.size(); ++t) {
+    const double sum = work.tendon_sum[t], limited = clamp(sum, d.tendons[t].actuator_force_range).value;
+    if (limited != sum && sum != 0.0) work.tendon_scale[t] = limited / sum;
+  }
+}
+
+}  // namespace
+
+// f = clamp(scale ((gain_0 + gain_1 l + gain_2 l') a + bias_0 + bias_1 l + bias_2 l'))
+void evaluate_actuators(const Model& model, ForceWork& work, const double* activation, const double* u,
+                        double dt) {
+  const Structure& s = model.structure();
+  const Description& d = model.description();
+  for (int i = 0; i < s.nu; ++i) {
+    const double *gain = model.theta().data() + s.actuators[i].gain,
+                 *bias = model.theta().data() + s.actuators[i].bias;
+    const double l = work.length[i], rate = work.velocity[i];
+    work.input[i] = input_of(d.actuators[i], s.actuators[i], activation, u[i], dt);
+    work.raw_force[i] =
+        (gain[0] + gain[1] * l + gain[2] * rate) * work.input[i] + (bias[0] + bias[1] * l + bias[2] * rate);
+  }
+  if (!s.tendons.empty()) scale_tendons(model, work);
+  for (int i = 0; i < s.nu; ++i) {
+    double f = work.raw_force[i];
+    if (d.actuators[i].transmission == TransmissionType::tendon)
+      f *= work.tendon_scale[s.actuators[i].target];
+    work.force[i] = clamp(f, d.actuators[i].force_range).value;
+  }
+}
+
+void limit_joint_forces(const Model& model, ForceWork& work) {
+  const Structure& s = model.structure();
+  work.unlimited.setOnes();
+  for (const JointIndex& joint : s.joints) {
+    const BodyDescription& body = model.description().bodies[joint.body - 1];
+    const size_t nth = &joint - s.joints.data() - s.links[joint.link].joint_begin;
+    const Clamped limited = clamp(work.actuator[joint.dof], body.joints[nth].actuator_force_range);
+    work.actuator[joint.dof] = limited.value;
+    work.unlimited[joint.dof] = limited.slope;
+  }
+}
+
+// -df/dv of an actuator on a hinge or slide, where nothing limits it: -g^2 (gain_2 a + bias_2)
+void evaluate_slope(const Model& model, ForceWork& work) {
+  const Structure& s = model.structure();
+  work.slope_gain.setZero();
+  for (int i = 0; i < s.nu; ++i) {
+    if (!on_scalar_joint(model, i)) continue;
+    const int d = s.joints[s.actuators[i].target].dof;
+    const double* theta = model.theta().data();
+    const double gear = theta[s.actuators[i].gear];
+    const double free =
+        clamp(work.raw_force[i], model.description().actuators[i].force_range).slope * work.unlimited[d];
+    work.slope_gain[d] -= free * gear * gear *
+                          (theta[s.actuators[i].gain + 2] * work.input[i] + theta[s.actuators[i].bias + 2]);
+  }
+  for (int d = 0; d < s.nv; ++d) {
+    work.slope[d] = model.constants().damping[d] + std::max(0.0, work.slope_gain[d]);
+  }
+}
+
+}  // namespace articula
