@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "bench/collision.hpp"
 #include "bench/dynamics.hpp"
 #include "cli/command.hpp"
 #include "cli/rows.hpp"
@@ -26,6 +27,10 @@ void bench_dynamics(const Options& options) {
   print_figures(bench::measure_dynamics(options.full), options.json);
 }
 
+void bench_collision(const Options& options) {
+  print_figures(bench::measure_collision(options.full), options.json);
+}
+
 void add(CLI::App& bench, const char* name, const char* description, void (*run)(const Options&)) {
   CLI::App* command = bench.add_subcommand(name, description);
   const auto options = std::make_shared<Options>();
@@ -39,6 +44,7 @@ void add(CLI::App& bench, const char* name, const char* description, void (*run)
 void add_bench(CLI::App& app) {
   CLI::App* bench = app.add_subcommand("bench", "Measure, beside rivals where they are installed");
   bench->require_subcommand(1);
+  add(*bench, "collision", "Narrow phase by pair, and the collision stage of whole robots", bench_collision);
   add(*bench, "dynamics", "Rigid-body kernels and their derivatives", bench_dynamics);
 }
 

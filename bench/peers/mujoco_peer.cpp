@@ -261,14 +261,61 @@ PeerStatus evaluate(PeerModel* model, const char* name, const PeerStates* states
   return PEER_OK;
 }
 
+// -----------------------------------------------------------------------------------------------------------
+// Collision, from poses that are ready: one mjData per state, kinematics done. "collision" is the whole
+// stage; "narrowphase" the function for the first two geoms, without broad phase and without building the
+// contacts.
+
+void collision_stage(const mjModel* m, mjData* d) { mj_collision(m, d); }
+
+void narrowphase(const mjModel* m, mjData* d) {
+  mjPreContact contacts[mjMAXCONPAIR];
+  const bool ordered = m->geom_type[0] <= m->geom_type[1];
+  const int first = ordered ? 0 : 1, second = ordered ? 1 : 0;
+  const mjfCollision function = mjCOLLISIONFUNC[m->geom_type[first]][m->geom_type[second]];
+  if (function != nullptr) {
+    function(m, d, contacts, first, second, 0.0);
+  }
+}
+
+struct CollisionKernel {
+  const char* name;
+  void (*run)(const mjModel* m, mjData* d);
+};
+
+constexpr CollisionKernel collision_kernels[] = {{"collision", collision_stage},
+                                                 {"narrowphase", narrowphase}};
+
+PeerStatus time_collision(PeerModel& model, const CollisionKernel& kernel, const PeerStates& states,
+                          int repeats, double* min_ns, double* median_ns) {
+  std::vector<mjData*> placed;
+  for (int i = 0; i < states.count; ++i) {
+    placed.push_back(mj_makeData(model.m));
+    load(placed.back()->qpos, state_at(model, states, i).q, model.m->nq);
+    mj_kinematics(model.m, placed.back());
+    mj_comPos(model.m, placed.back());
+  }
+  const BatchTimes times = time_batches(
+      states.count, repeats, [&](int i) { kernel.run(model.m, placed[static_cast<std::size_t>(i)]); }, 1e6);
+  for (mjData* d : placed) {
+    mj_deleteData(d);
+  }
+  *min_ns = times.min_ns;
+  *median_ns = times.median_ns;
+  return PEER_OK;
+}
+
 PeerStatus time_kernel(PeerModel* model, const char* name, const PeerStates* states, int repeats,
                        double* min_ns, double* median_ns) {
+  if (states->count < 1) {
+    return PEER_BAD_ARGUMENT;
+  }
+  if (const CollisionKernel* collision = find(collision_kernels, name)) {
+    return time_collision(*model, *collision, *states, repeats, min_ns, median_ns);
+  }
   const Kernel* kernel = find(kernels, name);
   if (kernel == nullptr) {
     return PEER_NOT_AVAILABLE;
-  }
-  if (states->count < 1) {
-    return PEER_BAD_ARGUMENT;
   }
   mj_resetData(model->m, model->d);
   const BatchTimes times =

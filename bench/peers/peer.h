@@ -110,7 +110,8 @@ typedef struct PeerApi {
    * calls that go round the states (batch_timing.hpp). The loop runs inside the rival. Every kernel starts
    * from (q, v, tau or a) alone, as ours do: nothing is kept from an earlier stage. Kernels, by their names
    * in the benchmark's rows: kinematics, rnea, crba_factor, aba, rnea_derivatives,
-   * forward_dynamics_derivatives. */
+   * forward_dynamics_derivatives. MuJoCo, from poses that are ready: collision (the stage), narrowphase (the
+   * function of the first two geoms alone). */
   PeerStatus (*time_kernel)(PeerModel* model, const char* kernel, const PeerStates* states, int repeats,
                             double* min_ns, double* median_ns);
 

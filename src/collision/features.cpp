@@ -25,6 +25,8 @@ Vec3 point_of(const Shape& shape, int index) {
     case ShapeType::capsule: return {0, 0, index ? s[1] : -s[1]};
     case ShapeType::box: return box_corner(s, index);
     case ShapeType::mesh: return shape.hull->vertices[index];
+    case ShapeType::height_field:
+      return field_corner(*shape.field, index / shape.field->columns, index % shape.field->columns);
     case ShapeType::cylinder: return rim_point(s, index);
     default: return {};
   }
@@ -66,8 +68,24 @@ FacePlane face_of(const Shape& shape, int index) {
       const Vec3 n(0, 0, index ? 1.0 : -1.0);
       return {n, n * shape.size[1]};
     }
+    case ShapeType::height_field: {
+      const FieldTriangle t = field_triangle(*shape.field, index);
+      return {unit(cross(t.corner[1] - t.corner[0], t.corner[2] - t.corner[0])), t.corner[0]};
+    }
     default: return {Vec3(0, 0, 1), Vec3()};
   }
+}
+
+Vec3 field_corner(const HeightField& f, int row, int column) {
+  return {-f.size[0] + column * (2 * f.size[0] / (f.columns - 1)),
+          -f.size[1] + row * (2 * f.size[1] / (f.rows - 1)),
+          f.size[2] * f.elevation[static_cast<std::size_t>(row * f.columns + column)]};
+}
+
+FieldTriangle field_triangle(const HeightField& f, int index) {
+  const int cell = index / 2, r = cell / (f.columns - 1), c = cell % (f.columns - 1);
+  if (index % 2 == 0) return {{field_corner(f, r, c), field_corner(f, r, c + 1), field_corner(f, r + 1, c)}};
+  return {{field_corner(f, r + 1, c + 1), field_corner(f, r + 1, c), field_corner(f, r, c + 1)}};
 }
 
 int nearest_face(const Shape& shape, Vec3 n, int vertex) {

@@ -23,6 +23,14 @@ Vec3 point_of(const Shape& shape, int index);
 Segment line_of(const Shape& shape, int index);
 FacePlane face_of(const Shape& shape, int index);
 
+// A corner of a height field's grid; its point feature is row * columns + column. Triangle 2 cell and 2 cell
+// + 1 of a cell are its lower left and upper right halves.
+Vec3 field_corner(const HeightField& field, int row, int column);
+struct FieldTriangle {
+  Vec3 corner[3];
+};
+FieldTriangle field_triangle(const HeightField& field, int index);
+
 // The face whose outward normal is nearest to n (unit), among those around a vertex for meshes; -1 for shapes
 // without faces.
 int nearest_face(const Shape& shape, Vec3 n, int vertex);

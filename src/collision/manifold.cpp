@@ -74,8 +74,8 @@ int parallel_lines(const PairArguments& pair, const Distance& nearest, ContactPo
   const Vec3 origin = pair.at_a.p;
   const Placement at_a{pair.at_a.R, Vec3()}, at_b{pair.at_b.R, pair.at_b.p - origin};
   const Vec3 ea = at_a.R * unit(la.along), eb = at_b.R * unit(lb.along);
-  const double core_gap = nearest.distance + feature_radius(pair.a, nearest.feature_a) +
-                          feature_radius(pair.b, nearest.feature_b);
+  const double radius_a = feature_radius(pair.a, nearest.feature_a);
+  const double core_gap = nearest.distance + radius_a + feature_radius(pair.b, nearest.feature_b);
   if (squared_norm(cross(ea, eb)) > parallel_angle * parallel_angle || core_gap < 1e-6 * size) return 0;
   // Parameters along ea of all four ends.
   const Vec3 a0 = at_a * la.from, b0 = at_b * lb.from;
@@ -91,9 +91,10 @@ int parallel_lines(const PairArguments& pair, const Distance& nearest, ContactPo
       c.feature_a = line_end(pair.a, nearest.feature_a.index, upper);
     else
       c.feature_b = line_end(pair.b, nearest.feature_b.index, upper == (span > 0));
-    const Vec3 guess = a0 + ea * t;
+    const Vec3 guess_a = a0 + ea * t + nearest.normal * radius_a,
+               guess_b = guess_a + nearest.normal * nearest.distance;
     const Match m = polish(make_patch(pair.a, at_a, c.feature_a), make_patch(pair.b, at_b, c.feature_b),
-                           guess, guess, nearest.normal, size);
+                           guess_a, guess_b, nearest.normal, size);
     if (!m.converged || m.distance > pair.margin) continue;
     c.position = origin + (m.a + m.b) * 0.5;
     c.normal = m.n;
@@ -128,8 +129,13 @@ int manifold(const PairArguments& pair, const Distance& nearest, ContactPoint* o
       out[i] = points[i];
       out[i].position += pair.at_a.p;
     }
-  } else if (nearest.feature_a.kind == FeatureKind::line && nearest.feature_b.kind == FeatureKind::line) {
-    count = parallel_lines(pair, nearest, out);
+  } else {
+    // Of parallel lines the nearest points may as well be found at an end.
+    Distance along = nearest;
+    if (oa.lying) along.feature_a = {FeatureKind::line, 0};
+    if (ob.lying) along.feature_b = {FeatureKind::line, 0};
+    if (along.feature_a.kind == FeatureKind::line && along.feature_b.kind == FeatureKind::line)
+      count = parallel_lines(pair, along, out);
   }
   if (count > 0) return count;
   *out = contact_of(nearest);

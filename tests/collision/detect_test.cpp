@@ -1,0 +1,202 @@
+// Contacts of whole models: the filter, the order, sweeping against listing, allocations, and user queries.
+
+#include <gtest/gtest.h>
+
+#include "articula/collision/queries.hpp"
+#include "articula/io/load.hpp"
+#include "articula/kinematics/forward.hpp"
+#include "tests/support/allocations.hpp"
+#include "tests/support/random_shapes.hpp"
+
+namespace articula::testing {
+namespace {
+
+using namespace collision;
+
+BodyDescription free_body(const std::string& name) {
+  BodyDescription b;
+  b.name = name;
+  JointDescription joint;
+  joint.name = name + "_joint";
+  joint.type = JointType::free;
+  b.joints.push_back(joint);
+  b.inertia = {1.0, Vector3::Zero(), Matrix3::Identity()};
+  return b;
+}
+
+GeometryDescription geometry(const std::string& body, ShapeType type, const Vector3& size) {
+  GeometryDescription g;
+  g.name = body + "_geometry";
+  g.body = body;
+  g.type = type;
+  g.size = size;
+  return g;
+}
+
+// Balls and boxes dropped at random into a cube above a floor.
+Description pile(int count) {
+  Description d;
+  d.geometries.push_back(geometry("world", ShapeType::plane, Vector3::Zero()));
+  for (int i = 0; i < count; ++i) {
+    const std::string name = "body" + std::to_string(i);
+    d.bodies.push_back(free_body(name));
+    d.geometries.push_back(
+        geometry(name, i % 2 ? ShapeType::sphere : ShapeType::box, Vector3(0.1, 0.1, 0.1)));
+  }
+  return d;
+}
+
+VectorX random_poses(const Model& model, double side, Random& random) {
+  VectorX q = model.neutral_configuration();
+  for (int i = 0; i + 7 <= model.nq(); i += 7) {
+    q.segment(i, 3) = Vector3(uniform(random, 0, side), uniform(random, 0, side), uniform(random, 0, side));
+    const Quaternion r = random_rotation(random);
+    q.segment(i + 3, 4) << r.w(), r.x(), r.y(), r.z();
+  }
+  return q;
+}
+
+TEST(detect, finds_the_pairs_that_exhaustive_search_finds_listed_or_swept) {
+  Random random(2);
+  for (const int count : {20, 200}) {
+    const Model model = build(pile(count));
+    const Colliders colliders(model);
+    EXPECT_EQ(colliders.swept(), count == 200);
+    Data data(model);
+    Contacts contacts(colliders);
+    forward_kinematics(model, data, random_poses(model, std::cbrt(count) * 0.25, random));
+    EXPECT_EQ(detect(colliders, model, data, contacts), DetectStatus::ok);
+    std::size_t found = 0;
+    const int n = static_cast<int>(colliders.list().size());
+    for (int a = 0; a < n; ++a)
+      for (int b = a + 1; b < n; ++b) {
+        ContactPoint points[max_contact_points];
+        const int many =
+            collide(colliders.list()[a].shape, collider_placement(colliders, data, a),
+                    colliders.list()[b].shape, collider_placement(colliders, data, b), 0.0, points);
+        for (int i = 0; i < many; ++i, ++found) {
+          ASSERT_LT(found, contacts.list.size());
+          EXPECT_EQ(contacts.list[found].pair.a, a);
+          EXPECT_EQ(contacts.list[found].pair.b, b);
+          EXPECT_EQ(contacts.list[found].point.distance, points[i].distance);
+        }
+      }
+    EXPECT_EQ(found, contacts.list.size());
+    EXPECT_GT(found, 5u);
+  }
+}
+
+TEST(detect, allocates_nothing_and_repeats_to_the_bit) {
+  SKIP_UNLESS_ALLOCATIONS_ARE_COUNTED();
+  Random random(3);
+  for (const int count : {20, 200}) {
+    const Model model = build(pile(count));
+    const Colliders colliders(model);
+    Data data(model);
+    Contacts contacts(colliders), again(colliders);
+    std::vector<VectorX> states;
+    for (int i = 0; i < 10; ++i) states.push_back(random_poses(model, std::cbrt(count) * 0.3, random));
+    for (const VectorX& q : states) {
+      forward_kinematics(model, data, q);
+      EXPECT_EQ(allocations_during([&] { detect(colliders, model, data, contacts); }), 0u);
+      detect(colliders, model, data, again);
+      ASSERT_EQ(contacts.list.size(), again.list.size());
+      for (std::size_t i = 0; i < again.list.size(); ++i)
+        EXPECT_EQ(contacts.list[i].point.position.eigen(), again.list[i].point.position.eigen());
+    }
+  }
+}
+
+TEST(detect, says_when_there_is_no_room) {
+  Random random(4);
+  const Model model = build(pile(20));
+  const Colliders colliders(model);
+  Data data(model);
+  Contacts contacts(colliders, 3);
+  forward_kinematics(model, data, random_poses(model, 0.3, random));
+  EXPECT_EQ(detect(colliders, model, data, contacts), DetectStatus::overflow);
+  EXPECT_EQ(contacts.list.size(), 3u);
+}
+
+TEST(colliders, filter_parent_and_child_exclusions_masks_and_priorities) {
+  Description d = pile(4);
+  BodyDescription arm;
+  arm.name = "arm";
+  arm.parent = "body0";
+  arm.joints.push_back({});
+  arm.joints.back().name = "elbow";
+  arm.inertia = {1.0, Vector3::Zero(), Matrix3::Identity()};
+  d.bodies.push_back(arm);
+  d.geometries.push_back(geometry("arm", ShapeType::capsule, Vector3(0.1, 0.2, 0)));
+  d.contact_exclusions.push_back({"body1", "body2", ""});
+  d.geometries[4].contype = d.geometries[4].conaffinity = 2;  // body3's: meets nobody
+  d.geometries[1].priority = 1;
+  d.geometries[1].friction = Vector3(0.3, 0.01, 0.02);
+  d.geometries[1].condim = 6;
+  const Model model = build(d);
+  const Colliders colliders(model);
+  const auto listed = [&](int a, int b) {
+    for (const ColliderPair& p : colliders.pairs())
+      if (p.a == a && p.b == b) return true;
+    return false;
+  };
+  EXPECT_TRUE(listed(0, 1) && listed(0, 2) && listed(0, 5) && listed(1, 2) && listed(2, 5));
+  EXPECT_FALSE(listed(1, 5));  // parent and child
+  EXPECT_FALSE(listed(2, 3));  // excluded
+  EXPECT_FALSE(listed(0, 4) || listed(1, 4));
+  const ContactParameters by_priority = colliders.parameters(model, {1, 2, -1});
+  EXPECT_EQ(by_priority.condim, 6);
+  EXPECT_EQ(by_priority.friction[0], 0.3);
+  const ContactParameters by_size = colliders.parameters(model, {0, 2, -1});
+  EXPECT_EQ(by_size.friction[0], 1.0);
+}
+
+TEST(queries, a_ray_hits_where_the_distance_of_a_point_vanishes) {
+  Random random(6);
+  for (int type = 0; type < 7; ++type)
+    for (int i = 0; i < 200; ++i) {
+      const Shape shape = random_shape(random, static_cast<ShapeType>(type), 1.0),
+                  point = Shape::sphere(1e-9);
+      const Placement at{Mat3::from(random_rotation(random).toRotationMatrix()),
+                         Vec3(Vector3(random_direction(random)))};
+      const Vec3 origin = at.p + Vec3(Vector3(random_direction(random) * 3));
+      const Vec3 direction = at.p + Vec3(Vector3(random_direction(random) * 0.3)) - origin;
+      const RayHit hit = cast_ray(shape, at, origin, direction);
+      if (!hit.hit()) continue;
+      const Distance d = distance(shape, at, point, {Mat3::identity(), origin + direction * hit.distance});
+      EXPECT_NEAR(d.distance, 0.0, 1e-8) << type;
+      // Nothing is hit before.
+      for (double t = 0.1; t < 0.99; t += 0.2) {
+        const Distance before =
+            distance(shape, at, point, {Mat3::identity(), origin + direction * (hit.distance * t)});
+        if (type != 0) EXPECT_GT(before.distance, -1e-8);
+      }
+      EXPECT_NEAR(norm(hit.normal), 1.0, 1e-12);
+    }
+}
+
+TEST(queries, the_gradient_of_the_distance_of_two_bodies_is_its_slope) {
+  Random random(8);
+  const Model model = build(pile(6));
+  const Colliders colliders(model);
+  Data data(model);
+  for (int i = 0; i < 50; ++i) {
+    const VectorX q = random_poses(model, 1.0, random);
+    forward_kinematics(model, data, q);
+    const BodyDistance d = distance_between(colliders, model, data, model.body("body0"), model.body("body3"));
+    ASSERT_GE(d.geometry_a, 0);
+    for (int k = 0; k < 3; ++k) {
+      const auto moved = [&](double h) {
+        VectorX p = q;
+        p[k] += h;
+        forward_kinematics(model, data, p);
+        return distance_between(colliders, model, data, model.body("body0"), model.body("body3"))
+            .nearest.distance;
+      };
+      EXPECT_NEAR(d.gradient[3 + k], (moved(1e-6) - moved(-1e-6)) / 2e-6, 1e-6);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace articula::testing

@@ -1,0 +1,184 @@
+// What resting shapes stand on: how many points, where, and that order, place and repetition do not matter.
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "articula/collision/narrowphase.hpp"
+#include "tests/support/convex_oracle.hpp"
+
+namespace articula::testing {
+namespace {
+
+using namespace collision;
+
+struct Result {
+  ContactPoint points[max_contact_points];
+  int count = 0;
+};
+
+Result contacts(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
+                double margin = 0.0) {
+  Result r;
+  r.count = collide(a, at_a, b, at_b, margin, r.points);
+  return r;
+}
+
+Mat3 rotation(const Vector3& w) {
+  return Mat3::from(Eigen::AngleAxisd(w.norm(), w.norm() > 0 ? Vector3(w.normalized()) : Vector3::UnitX())
+                        .toRotationMatrix());
+}
+
+Placement at(double x, double y, double z, const Vector3& turned = Vector3::Zero()) {
+  return {rotation(turned), Vec3(x, y, z)};
+}
+
+TEST(manifold, a_box_face_on_a_plane_gives_its_four_corners) {
+  const Result r = contacts(Shape::plane(), {}, Shape::box(0.3, 0.2, 0.1), at(1, 2, 0.09));
+  ASSERT_EQ(r.count, 4);
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_NEAR(r.points[i].distance, -0.01, 1e-15);
+    EXPECT_NEAR(std::abs(r.points[i].position[0] - 1), 0.3, 1e-15);
+    EXPECT_NEAR(std::abs(r.points[i].position[1] - 2), 0.2, 1e-15);
+  }
+}
+
+TEST(manifold, a_box_lying_on_a_box_stands_on_four_points_with_the_mean_normal) {
+  for (const double tilt : {0.0, 1e-9, 1e-4, 5e-3}) {
+    const Result r = contacts(Shape::box(1, 1, 0.5), {}, Shape::box(0.3, 0.2, 0.1),
+                              at(0.1, 0, 0.598, Vector3(tilt, 0, 0)));
+    ASSERT_EQ(r.count, 4) << tilt;
+    const Vector3 mean = (Vector3(0, 0, 1) + rotation(Vector3(tilt, 0, 0)).z.eigen()).normalized();
+    for (int i = 0; i < 4; ++i) {
+      EXPECT_LT((r.points[i].normal.eigen() - mean).norm(), 1e-14);
+      EXPECT_NEAR(std::abs(r.points[i].position[0] - 0.1), 0.3, 1e-2);
+    }
+  }
+}
+
+TEST(manifold, equal_boxes_exactly_on_each_other_touch_in_four_corners) {
+  const Shape box = Shape::box(0.5, 0.5, 0.5);
+  const Result r = contacts(box, {}, box, at(0, 0, 1));
+  ASSERT_EQ(r.count, 4);
+  for (int i = 0; i < 4; ++i) EXPECT_NEAR(r.points[i].distance, 0.0, 1e-15);
+}
+
+TEST(manifold, a_standing_cylinder_has_rim_points_that_turn_with_it) {
+  const Shape cylinder = Shape::cylinder(0.2, 0.3), table = Shape::box(1, 1, 0.1);
+  for (const double turn : {0.0, 0.3}) {
+    const Placement standing{rotation(Vector3(0, 0, turn)), Vec3(0, 0, 0.399)};
+    for (const Result& r :
+         {contacts(table, {}, cylinder, standing),
+          contacts(Shape::plane(), {Mat3::identity(), Vec3(0, 0, 0.1)}, cylinder, standing)}) {
+      ASSERT_EQ(r.count, 4);
+      for (int i = 0; i < 4; ++i) {
+        const Vector3 local = standing.R.eigen().transpose() * (r.points[i].position - standing.p).eigen();
+        EXPECT_NEAR(std::max(std::abs(local[0]), std::abs(local[1])), 0.2, 1e-12);
+        EXPECT_NEAR(std::min(std::abs(local[0]), std::abs(local[1])), 0.0, 1e-12);
+      }
+    }
+  }
+}
+
+TEST(manifold, lying_capsules_and_cylinders_touch_along_their_length) {
+  const Vector3 lying(0, M_PI / 2, 0);
+  for (const Shape& shape : {Shape::capsule(0.1, 0.4), Shape::cylinder(0.1, 0.4)})
+    for (const double height : {0.199, 0.2 - 1e-7}) {
+      const Result on_box = contacts(Shape::box(1, 1, 0.1), {}, shape, at(0.1, 0.2, height, lying));
+      const Result on_plane = contacts(Shape::plane(), at(0, 0, 0.1), shape, at(0.1, 0.2, height, lying));
+      ASSERT_EQ(on_box.count, 2);
+      ASSERT_EQ(on_plane.count, 2);
+      for (int i = 0; i < 2; ++i) {
+        EXPECT_NEAR(std::abs(on_box.points[i].position[0] - 0.1), 0.4, 1e-9);
+        EXPECT_NEAR(on_box.points[i].distance, height - 0.2, 1e-12);
+        EXPECT_NEAR(on_plane.points[i].distance, height - 0.2, 1e-12);
+      }
+    }
+  for (const Shape& a : {Shape::capsule(0.1, 0.4), Shape::cylinder(0.1, 0.4)})
+    for (const Shape& b : {Shape::capsule(0.1, 0.3), Shape::cylinder(0.1, 0.3)})
+      EXPECT_EQ(contacts(a, at(0, 0, 0, lying), b, at(0.05, 0.01, 0.198, lying)).count, 2);
+}
+
+// Distances and points as sets: each of one has its partner in the other.
+void expect_same(const Result& a, const Result& b, double sign, const Placement& moved, double noise) {
+  ASSERT_EQ(a.count, b.count);
+  for (int i = 0; i < a.count; ++i) {
+    double best = INFINITY;
+    for (int j = 0; j < b.count; ++j)
+      best = std::min(best, norm(moved * a.points[i].position - b.points[j].position) +
+                                norm(moved.R * a.points[i].normal * sign - b.points[j].normal) +
+                                std::abs(a.points[i].distance - b.points[j].distance));
+    EXPECT_LT(best, noise) << "point " << i << " of " << a.count;
+  }
+}
+
+TEST(manifold, is_the_same_whatever_the_order_and_wherever_the_scene) {
+  Random random(11);
+  for (int ta = 0; ta < 7; ++ta)
+    for (int tb = std::max(1, ta); tb < 7; ++tb)
+      for (int i = 0; i < 60; ++i) {
+        const Shape a = random_shape(random, static_cast<ShapeType>(ta), 1.0);
+        const Shape b = random_shape(random, static_cast<ShapeType>(tb), 1.0);
+        Placement at_a{Mat3::from(random_rotation(random).toRotationMatrix()), Vec3()};
+        Placement at_b{Mat3::from(random_rotation(random).toRotationMatrix()), Vec3()};
+        Vector3 n = ta == 0 || i % 2 ? Vector3(at_a.R.z.eigen()) : random_direction(random);
+        if (i % 3 == 0) at_b.R = at_a.R * rotation(random_direction(random) * 0.01);
+        at_b.p = Vec3(Vector3(0.1 * n + 0.1 * random_direction(random)));
+        at_b.p += Vec3(Vector3(n * (overlap_along(OracleBody(a, at_a), OracleBody(b, at_b), n) - 0.03)));
+        const Result r = contacts(a, at_a, b, at_b);
+        expect_same(r, contacts(b, at_b, a, at_a), -1.0, {}, 1e-7);
+        const Placement moved{Mat3::from(random_rotation(random).toRotationMatrix()), Vec3(3, -2, 5)};
+        expect_same(r, contacts(a, moved * at_a, b, moved * at_b), 1.0, moved, 1e-7);
+        const Result again = contacts(a, at_a, b, at_b);
+        for (int k = 0; k < r.count; ++k) {
+          EXPECT_EQ(std::memcmp(&r.points[k].position, &again.points[k].position, 3 * sizeof(double)), 0);
+          EXPECT_EQ(r.points[k].distance, again.points[k].distance);
+        }
+        if (HasFailure()) GTEST_FAIL() << "pair " << ta << " " << tb << " state " << i;
+      }
+}
+
+TEST(manifold, a_height_field_carries_balls_on_its_slopes_and_boxes_on_its_peaks) {
+  auto field = std::make_shared<HeightField>();
+  field->rows = field->columns = 11;
+  field->size = {1.0, 1.0, 0.5, 0.1};
+  for (int r = 0; r < 11; ++r)
+    for (int c = 0; c < 11; ++c) field->elevation.push_back(0.1 * c);  // rises 0.25 per metre along x
+  Shape terrain;
+  terrain.type = ShapeType::height_field;
+  terrain.field = field;
+  const Vec3 slope = Vec3(-0.25, 0, 1) * (1 / std::sqrt(1.0625));
+  for (const double x : {-0.63, 0.0, 0.21}) {
+    const Vec3 foot(x, 0.13, 0.25 + 0.25 * x);
+    const Result r = contacts(Shape::sphere(0.2), {Mat3::identity(), foot + slope * 0.19}, terrain, {});
+    ASSERT_GE(r.count, 1);
+    for (int i = 0; i < r.count; ++i) {
+      EXPECT_NEAR(r.points[i].distance, -0.01, 1e-12);
+      EXPECT_LT(norm(r.points[i].normal + slope), 1e-12);
+    }
+  }
+  std::fill(field->elevation.begin(), field->elevation.end(), 0.0);
+  field->elevation[5 * 11 + 5] = 1.0;  // one peak of 0.5 m in the middle
+  const Result r = contacts(Shape::box(0.3, 0.3, 0.1), at(0.05, 0.02, 0.59), terrain, {});
+  ASSERT_EQ(r.count, 1);
+  EXPECT_NEAR(r.points[0].distance, -0.01, 1e-12);
+  EXPECT_LT(norm(r.points[0].normal + Vec3(0, 0, 1)), 1e-12);
+}
+
+TEST(manifold, nothing_that_coincides_or_degenerates_is_not_a_number) {
+  Random random(4);
+  for (int ta = 0; ta < 7; ++ta)
+    for (int tb = std::max(1, ta); tb < 7; ++tb) {
+      const Shape a = random_shape(random, static_cast<ShapeType>(ta), 1.0);
+      const Shape b = ta == tb ? a : random_shape(random, static_cast<ShapeType>(tb), 1.0);
+      const Result r = contacts(a, {}, b, {});
+      EXPECT_GT(r.count, 0);
+      for (int i = 0; i < r.count; ++i) {
+        EXPECT_TRUE(r.points[i].position.eigen().allFinite() && std::isfinite(r.points[i].distance));
+        EXPECT_NEAR(r.points[i].normal.eigen().norm(), 1.0, 1e-12);
+      }
+    }
+}
+
+}  // namespace
+}  // namespace articula::testing
