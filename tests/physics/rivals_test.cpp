@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "articula/dynamics/aba.hpp"
 #include "articula/dynamics/crba.hpp"
+#include "articula/dynamics/forward_derivatives.hpp"
 #include "articula/dynamics/springs.hpp"
 #include "articula/io/load.hpp"
 #include "articula/io/paths.hpp"
@@ -115,6 +118,34 @@ TEST(rivals, pinocchio_has_the_same_equations_of_motion_on_random_trees) {
     const Model model = random_model(random, {.bodies = 1 + seed % 15, .armature = 0.2});
     const peers::PeerModelPtr rival = peers::create_from_tree(*api, bench::peer_tree(model).view());
     expect_agreement(compare(model, rival, 3, seed, false), fmt::format("seed {}", seed));
+  }
+}
+
+TEST(rivals, pinocchio_has_the_same_derivatives_of_inverse_and_forward_dynamics) {
+  SKIP_WITHOUT(api, "pinocchio");
+  for (int seed = 0; seed < 60; ++seed) {
+    std::mt19937 random(static_cast<unsigned>(seed));
+    const Model model = seed < 3 ? load(std::array{"arm", "quadruped", "biped"}[seed])
+                                 : random_model(random, {.bodies = 1 + seed % 15, .armature = 0.2});
+    const peers::PeerModelPtr rival = peers::create_from_tree(*api, bench::peer_tree(model).view());
+    const RandomState x = random_state(model, random);
+    const int nv = model.nv();
+    Data data(model);
+    ForwardDerivativeWork work(model);
+    MatrixX by_q(nv, nv), by_v(nv, nv);
+    rnea_derivatives(model, data, work.rnea, x.q, x.v, x.a, by_q, by_v);
+    ASSERT_TRUE(forward_dynamics_derivatives(model, data, work, x.q, x.v, x.a));
+    const PeerStates state{1, x.q.data(), x.v.data(), x.a.data(), x.a.data(), nullptr, nullptr};
+    const auto difference = [&](const char* quantity, const MatrixX& value) {
+      const std::vector<double> theirs = peers::evaluate(rival, quantity, state);
+      const MatrixX reference = Eigen::Map<const RowMatrix>(theirs.data(), nv, nv);
+      return (value - reference).cwiseAbs().maxCoeff() / std::max(reference.cwiseAbs().maxCoeff(), 1e-2);
+    };
+    EXPECT_LT(difference("inverse_dynamics_dq", by_q), tolerance) << seed;
+    EXPECT_LT(difference("inverse_dynamics_dv", by_v), tolerance) << seed;
+    EXPECT_LT(difference("forward_dynamics_dq", work.da_dq()), tolerance) << seed;
+    EXPECT_LT(difference("forward_dynamics_dv", work.da_dv()), tolerance) << seed;
+    EXPECT_LT(difference("forward_dynamics_dtau", work.da_dtau()), tolerance) << seed;
   }
 }
 
