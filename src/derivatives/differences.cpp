@@ -42,7 +42,7 @@ Differences ridders_differences(const std::function<VectorX(double)>& f, double 
       const VectorX& coarse = previous[k - 1];
       const VectorX& fine = current[k - 1];
       current.push_back((fine * factor - coarse) / (factor - 1.0));
-      if (k < 2) continue;  // one extrapolation may agree by chance
+      if (k < 3) continue;  // few extrapolations may agree by chance
       const VectorX spread =
           (current.back() - fine).cwiseAbs().cwiseMax((current.back() - coarse).cwiseAbs());
       keep_better(best, current.back(), (spread.array() + rounding).matrix());
