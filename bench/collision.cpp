@@ -184,7 +184,7 @@ void measure_robot(const PeerApi& api, const Robot& robot, const std::string& pa
   }
   // Without control it falls over: standing, falling and lying poses.
   constexpr int steps = 1200, stride = 40, count = steps / stride;
-  const VectorX q0 = model.neutral_configuration();
+  const VectorX& q0 = model.neutral_configuration();
   std::vector<double> trajectory(static_cast<std::size_t>(steps * nq)), q;
   const PeerStates start{1, q0.data(), nullptr, nullptr, nullptr, nullptr, nullptr};
   api.simulate(rival.get(), &start, steps, nullptr, trajectory.data(), nullptr);
