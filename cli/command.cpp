@@ -1,5 +1,6 @@
 #include "cli/command.hpp"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <cstdio>
