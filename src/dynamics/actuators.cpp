@@ -52,13 +52,22 @@ void evaluate_actuators(const Model& model, ForceWork& work, const double* activ
   }
 }
 
-void limit_joint_forces(const Model& model, ForceWork& work) {
+std::vector<LimitedJoint> find_limited_joints(const Model& model) {
   const Structure& s = model.structure();
-  work.unlimited.setOnes();
+  std::vector<LimitedJoint> limited;
   for (const JointIndex& joint : s.joints) {
     const BodyDescription& body = model.description().bodies[joint.body - 1];
     const size_t nth = &joint - s.joints.data() - s.links[joint.link].joint_begin;
-    const Clamped limited = clamp(work.actuator[joint.dof], body.joints[nth].actuator_force_range);
+    const std::optional<Vector2>& range = body.joints[nth].actuator_force_range;
+    if (range) limited.push_back({joint.dof, range});
+  }
+  return limited;
+}
+
+void limit_joint_forces(ForceWork& work) {
+  work.unlimited.setOnes();
+  for (const LimitedJoint& joint : work.limited) {
+    const Clamped limited = clamp(work.actuator[joint.dof], joint.range);
     work.actuator[joint.dof] = limited.value;
     work.unlimited[joint.dof] = limited.slope;
   }

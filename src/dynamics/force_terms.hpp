@@ -42,7 +42,8 @@ bool on_scalar_joint(const Model& model, int actuator);
 // ---- actuators.cpp: inputs and forces within limits, and how much of the slope is theirs
 void evaluate_actuators(const Model& model, ForceWork& work, const double* activation, const double* u,
                         double dt);
-void limit_joint_forces(const Model& model, ForceWork& work);
+std::vector<LimitedJoint> find_limited_joints(const Model& model);
+void limit_joint_forces(ForceWork& work);
 void evaluate_slope(const Model& model, ForceWork& work);
 
 // ---- wrench_fields.cpp

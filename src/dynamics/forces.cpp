@@ -58,7 +58,8 @@ ForceWork::ForceWork(const Model& model)
       raw_force(zeros(model.nu())),
       unlimited(zeros(model.nv())),
       slope_gain(zeros(model.nv())),
-      frames(find_frame_transmissions(model)) {
+      frames(find_frame_transmissions(model)),
+      limited(find_limited_joints(model)) {
   const int ntendon = static_cast<int>(model.structure().tendons.size());
   for (VectorX* vector :
        {&tendon_length, &tendon_velocity, &tendon_pull, &tendon_drive, &tendon_sum, &tendon_scale}) {
@@ -93,7 +94,7 @@ void applied_forces(const Model& model, const Data& data, ForceWork& work, const
     sum_subtrees(model, work.thrust);
     for (int d = 0; d < model.nv(); ++d) work.actuator[d] += projected(model, data, work.thrust, d);
   }
-  limit_joint_forces(model, work);
+  limit_joint_forces(work);
   work.tau = work.passive + work.actuator;
   evaluate_slope(model, work);
 }

@@ -38,6 +38,12 @@ struct FrameTransmission {
   Motion motion, reference_motion;  // velocities, relative to the common body
 };
 
+// A joint with an actuator_force_range.
+struct LimitedJoint {
+  int dof = 0;
+  std::optional<Vector2> range;
+};
+
 struct ForceWork {
   explicit ForceWork(const Model& model);
 
@@ -57,6 +63,7 @@ struct ForceWork {
   VectorX slope_gain;  // nv: the actuators' share of slope, before it is kept from being negative
   WrenchField drag, compensation, thrust;
   std::vector<FrameTransmission> frames;
+  std::vector<LimitedJoint> limited;
 };
 
 // Fills `work` for the state and controls given, with `dt` the step that activation_early looks ahead.

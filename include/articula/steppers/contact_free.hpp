@@ -3,7 +3,7 @@
 //   (M + h D) v+ = M v + h (tau - c + J^T f_external - springs),     q+ = q (+) h v+
 // implicit in the damping D, and in the gyroscopic torque of freely turning bodies.
 
-#include "articula/steppers/step.hpp"
+#include "articula/steppers/free_motion.hpp"
 
 namespace articula {
 
@@ -27,5 +27,15 @@ struct ContactFreeWork {
 // Takes `state` one step on, in place. tau (nv): forces at the joints.
 StepStatus contact_free_step(const Model& model, Data& data, ContactFreeWork& work,
                              const ContactFreeSettings& settings, const ConstVectorRef& tau, State& state);
+
+// The same with everything that acts: the forces of actuators, tendons, the medium and compensated weight
+// (dynamics/forces.hpp), and activations that advance with their own dynamics (dynamics/activation.hpp).
+struct FreeStepWork {
+  explicit FreeStepWork(const Model& model);
+  FreeMotionWork free;
+  VectorX v_next, q_next, activation_next;
+};
+StepStatus contact_free_step(const Model& model, Data& data, FreeStepWork& work, const StepSettings& settings,
+                             const Input& input, State& state);
 
 }  // namespace articula

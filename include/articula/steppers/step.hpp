@@ -16,6 +16,20 @@ struct State {
 
 State neutral_state(const Model& model);
 
+// What acts from outside during a step. Whatever is left empty is zero, or at rest as described.
+struct Input {
+  VectorX controls;                  // nu
+  VectorX forces;                    // nv: at the joints, beside those of actuators, springs and the medium
+  ExternalWrenches wrenches;         // 6 x nbody (rnea.hpp)
+  std::vector<Pose> kinematic_pose;  // nkinematic: of the bodies the user moves, in the world
+  Matrix6X kinematic_twist;          // 6 x nkinematic: velocity of the origin, then angular velocity; world
+};
+
+struct StepSettings {
+  double dt = 0.002;                // s
+  bool implicit_gyroscopic = true;  // gyroscopic.hpp; keeps fast spinning bodies from gaining energy
+};
+
 enum class StepStatus {
   ok,
   input_not_finite,   // the step was not taken; the state is as it was
