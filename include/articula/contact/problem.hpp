@@ -1,0 +1,65 @@
+#pragma once
+// What a contact solver sees: impulses and velocities along constraint rows, and nothing of the robot.
+//
+//   sigma = G lam + b,      G = J Mhat^-1 J^T (symmetric, positive semi-definite, often singular),
+//                           b = J v_free + s
+// Find lam (N s) and sigma (m/s) that obey each block's law:
+//   equality    sigma = 0
+//   unilateral  lam >= 0, sigma >= 0, lam sigma = 0                      (limits, frictionless contacts)
+//   interval    lam in [-bound, bound], sigma opposes it at the ends     (dry friction, force limits)
+//   contact     row 0 the normal N, the others tangents T (then spin, then rolling) with coefficients mu_i
+//     pyramid   N as unilateral; |lam_i| <= mu_i lam_N, sigma_i opposes lam_i where it is at its bound
+//     cone      N as unilateral; sum (lam_i / mu_i)^2 <= lam_N^2; sigma_T = 0, or
+//               lam_i = -mu_i lam_N w_i / |w| with w_i = mu_i sigma_i     (maximum dissipation)
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "articula/math/types.hpp"
+
+namespace articula {
+
+enum class FrictionLaw : std::uint8_t { pyramid, cone };
+
+enum class BlockKind : std::uint8_t { equality, unilateral, interval, contact };
+
+struct Block {
+  BlockKind kind = BlockKind::unilateral;
+  int first = 0;       // row
+  int dim = 1;         // rows; contacts: 1 + tangents
+  double bound = 0.0;  // interval
+  double mu[5] = {};   // contact, per tangent
+
+  int tangents() const { return dim - 1; }
+};
+
+// A view: the numbers live elsewhere.
+struct ContactProblem {
+  FrictionLaw law = FrictionLaw::cone;
+  std::span<const Block> blocks;
+  int size = 0;
+  const double* G = nullptr;  // row-major
+  int stride = 0;             // numbers from one row of G to the next
+  const double* b = nullptr;
+  double velocity_scale = 1.0;  // m/s: errors are judged relative to this
+
+  const double* row(int i) const { return G + static_cast<std::size_t>(i) * stride; }
+  double g(int i, int j) const { return row(i)[j]; }
+  // tr(G_ii) / dim: how much the block's velocity changes per unit of impulse.
+  double mobility(const Block& block) const;
+};
+
+// max(|b|_inf, h g)
+double velocity_scale(std::span<const double> b, double gravity_step);
+
+// sigma = G lam + b
+void contact_velocities(const ContactProblem& problem, const double* lam, double* sigma);
+
+// How far (lam, sigma = G lam + b) is from obeying the laws, in m/s: the largest over the blocks of
+//   g ‖lam - P(lam - (sigma + Gamma) / g)‖,    g = tr(G_ii) / dim
+// with P the projection on the block's admissible impulses and, for cones, Gamma = mu ‖sigma_T‖ on the normal
+// (De Saxce). Independent of all solvers. Divide by problem.velocity_scale for the relative residual.
+double contact_residual(const ContactProblem& problem, const double* lam);
+
+}  // namespace articula

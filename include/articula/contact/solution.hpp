@@ -1,0 +1,47 @@
+#pragma once
+// What a contact solver returns.
+
+#include <string_view>
+
+#include "articula/contact/problem.hpp"
+
+namespace articula {
+
+// What holds on a row. A contact's tangents share `slide` and `yield`.
+enum class RowMode : std::uint8_t {
+  free,   // lam = 0
+  hold,   // sigma = 0
+  upper,  // lam at its upper bound: bound, or mu lam_N
+  lower,
+  slide,  // cone: lam_T = -mu lam_N w / |w|
+  yield   // cone: the same with the direction of the force; nothing slides, but the row carries all it can
+};
+
+enum class SolveStatus : std::uint8_t {
+  solved,    // verified: all laws hold to rounding
+  multiple,  // solved; other impulses would do as well, and the choice is not the smallest one
+  inexact    // not solved; residual says how badly
+};
+
+std::string_view to_string(RowMode mode);
+std::string_view to_string(SolveStatus status);
+
+enum class SolveStage : std::uint8_t { nothing, guess, pivoting, iterating, failed };
+
+struct SolveReport {
+  SolveStatus status = SolveStatus::solved;
+  SolveStage stage = SolveStage::nothing;  // what found the modes
+  double residual = 0.0;                   // m/s, contact_residual
+  double relative_residual = 0.0;          // over velocity_scale
+  int iterations = 0;                      // factorisations
+};
+
+// How far a solution is from the next change of modes, over all rows of a block.
+struct Margin {
+  double impulse = 0.0;   // N s
+  double velocity = 0.0;  // m/s; of the two, only what applies is set: the other is infinite
+};
+Margin block_margin(const ContactProblem& problem, const Block& block, const double* lam, const double* sigma,
+                    const RowMode* mode);
+
+}  // namespace articula

@@ -1,0 +1,41 @@
+#pragma once
+// A dense factor that is made once and solved with many times, in storage that is reserved beforehand:
+//   P A = L U with partial pivoting, rows padded to whole registers.
+
+#include <vector>
+
+#include "articula/math/types.hpp"
+
+namespace articula {
+
+using AlignedVector = std::vector<double, Eigen::aligned_allocator<double>>;
+
+class LuFactor {
+ public:
+  // Room for a matrix of `capacity` rows.
+  void reserve(int capacity);
+
+  // Starts a matrix of n rows; entries are whatever they were. Grows the storage if it was not reserved.
+  void resize(int n);
+  int size() const { return n_; }
+  double* row(int i) { return a_.data() + static_cast<std::size_t>(i) * stride_; }
+  const double* row(int i) const { return a_.data() + static_cast<std::size_t>(i) * stride_; }
+
+  // Replaces the matrix by its factors. False if a pivot is zero or not finite: nothing may be solved then.
+  [[nodiscard]] bool factor();
+  void solve(double* x) const;             // x <- A^-1 x
+  void solve_transposed(double* x) const;  // x <- A^-T x
+  // Smallest over largest pivot: a hint of how near to singular the matrix is.
+  double pivot_ratio() const { return pivot_ratio_; }
+
+ private:
+  void eliminate_below(int k);
+
+  AlignedVector a_;
+  std::vector<double> inverse_pivot_;
+  std::vector<int> swap_;  // row that was exchanged with row k
+  int n_ = 0, stride_ = 0;
+  double pivot_ratio_ = 0.0;
+};
+
+}  // namespace articula

@@ -1,0 +1,56 @@
+#pragma once
+// Contact by a primal-dual interior point: every law is relaxed by kappa and kappa is brought to zero.
+//
+// Velocities get variables of their own, eta ~ sigma, so that iterates may start anywhere. With lam_N = gamma and
+// friction cones xi = (gamma, beta), beta = lam_T / mu, dual to (psi, w), w = mu o eta_T:
+//   eta = G lam + b,    gamma eta_N = kappa,    gamma psi + beta . w = kappa,   gamma w + psi beta = 0
+// A cone contact has one friction cone, a pyramid one for each tangent, an interval one with gamma = bound.
+// Newton's method on these, eliminated to (G + H) dlam = r, with steps that stay inside the cones; products are
+// in units where tr(G_ii)/dim = 1 for each block.
+
+#include "articula/contact/problem.hpp"
+#include "articula/math/lu.hpp"
+
+namespace articula {
+
+class InteriorPoint {
+ public:
+  void reserve(int rows, int blocks);
+
+  struct Settings {
+    double kappa = 1e-22;  // of the scaled problem, where impulses and velocities are about one
+    int most_iterations = 60;
+    double start = 1.0;      // impulses, velocities and slacks at the beginning
+    double patience = 0.02;  // by how much kappa shrinks after a full step; nearer to 1 is safer and slower
+  };
+  // lam (size) is the result, whatever it was. Returns the number of iterations; the last lam is finite always.
+  int solve(const ContactProblem& problem, const Settings& settings, double* lam);
+
+ private:
+  // Tangents of a block that share a friction disc.
+  struct Cone {
+    int normal = -1;  // row of gamma; -1: gamma = radius, fixed
+    double radius = 0.0;
+    int first = 0, count = 0;  // rows
+    const double* mu = nullptr;
+    double psi = 1.0, dpsi = 0.0;
+  };
+  struct Linearised;
+
+  void scale(const ContactProblem& problem);
+  void list_cones(const ContactProblem& problem);
+  bool step(const ContactProblem& problem, double kappa);
+  double gap(const ContactProblem& problem) const;
+  double longest_step(const ContactProblem& problem) const;
+  Linearised linearise(const Cone& cone, double kappa) const;
+
+  std::vector<Cone> cones_;
+  std::vector<double> unit_;  // per row: 1 / sqrt(tr(G_ii)/dim)
+  std::vector<double> G_, b_, lam_, eta_, dlam_, deta_, constant_;
+  std::vector<int> normals_;
+  static constexpr double one_ = 1.0;
+  LuFactor lu_;
+  int size_ = 0;
+};
+
+}  // namespace articula

@@ -1,0 +1,178 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "articula/contact/solution.hpp"
+#include "articula/math/strips.hpp"
+
+namespace articula {
+
+double ContactProblem::mobility(const Block& block) const {
+  double trace = 0.0;
+  for (int i = 0; i < block.dim; ++i) trace += g(block.first + i, block.first + i);
+  return trace / block.dim;
+}
+
+double velocity_scale(std::span<const double> b, double gravity_step) {
+  double scale = gravity_step;
+  for (double x : b) scale = std::max(scale, std::abs(x));
+  return scale > 0.0 ? scale : 1.0;
+}
+
+void contact_velocities(const ContactProblem& problem, const double* lam, double* sigma) {
+  for (int i = 0; i < problem.size; ++i)
+    sigma[i] = problem.b[i] + strip_dot(problem.row(i), lam, problem.size);
+}
+
+namespace {
+
+double velocity(const ContactProblem& problem, const double* lam, int row) {
+  return problem.b[row] + strip_dot(problem.row(row), lam, problem.size);
+}
+
+double interval_error(double lam, double sigma, double g, double low, double high) {
+  return g * std::abs(lam - std::clamp(lam - sigma / g, low, high));
+}
+
+// Each tangent against its own interval, as wide as the normal impulse allows.
+double pyramid_error(const ContactProblem& problem, const Block& block, const double* lam, double g) {
+  const double normal = lam[block.first];
+  double error = interval_error(normal, velocity(problem, lam, block.first), g, 0.0,
+                                std::numeric_limits<double>::infinity());
+  for (int i = 0; i < block.tangents(); ++i) {
+    const int row = block.first + 1 + i;
+    const double bound = block.mu[i] * std::max(normal, 0.0);
+    error = std::max(error, interval_error(lam[row], velocity(problem, lam, row), g, -bound, bound));
+  }
+  return error;
+}
+
+// Tangents are stretched to one coefficient mu, the largest: lam_i mu / mu_i, sigma_i mu_i / mu. On the
+// circular cone ‖x_T‖ <= mu x_N:
+//   P(z) = z inside,  0 in the polar cone mu ‖z_T‖ <= -z_N,  else along the generator (1, mu z_T / ‖z_T‖).
+double cone_error(const ContactProblem& problem, const Block& block, const double* lam, double g) {
+  double mu = 0.0;
+  for (int i = 0; i < block.tangents(); ++i) mu = std::max(mu, block.mu[i]);
+  double x[5] = {}, z[5] = {}, slip = 0.0, pull = 0.0;
+  for (int i = 0; i < block.tangents(); ++i) {
+    if (block.mu[i] <= 0.0) continue;
+    const int row = block.first + 1 + i;
+    const double sigma = velocity(problem, lam, row) * (block.mu[i] / mu);
+    x[i] = lam[row] * (mu / block.mu[i]);
+    z[i] = x[i] - sigma / g;
+    slip += sigma * sigma;
+    pull += z[i] * z[i];
+  }
+  slip = std::sqrt(slip);
+  pull = std::sqrt(pull);
+  const double normal = lam[block.first];
+  const double z_N = normal - (velocity(problem, lam, block.first) + mu * slip) / g;
+  double along = 1.0, p_N = z_N;  // P(z) = (p_N, along z_T)
+  if (mu * pull <= -z_N) {
+    along = p_N = 0.0;
+  } else if (pull > mu * z_N) {
+    p_N = (z_N + mu * pull) / (1.0 + mu * mu);
+    along = mu * p_N / pull;
+  }
+  double sum = (normal - p_N) * (normal - p_N);
+  for (int i = 0; i < block.tangents(); ++i) sum += (x[i] - along * z[i]) * (x[i] - along * z[i]);
+  return g * std::sqrt(sum);
+}
+
+double block_error(const ContactProblem& problem, const Block& block, const double* lam) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const double g = problem.mobility(block);
+  switch (block.kind) {
+    case BlockKind::equality: {
+      double worst = 0.0;
+      for (int i = 0; i < block.dim; ++i)
+        worst = std::max(worst, std::abs(velocity(problem, lam, block.first + i)));
+      return worst;
+    }
+    case BlockKind::unilateral:
+      return interval_error(lam[block.first], velocity(problem, lam, block.first), g, 0.0, infinity);
+    case BlockKind::interval:
+      return interval_error(lam[block.first], velocity(problem, lam, block.first), g, -block.bound,
+                            block.bound);
+    case BlockKind::contact:
+      return problem.law == FrictionLaw::cone ? cone_error(problem, block, lam, g)
+                                              : pyramid_error(problem, block, lam, g);
+  }
+  return infinity;
+}
+
+}  // namespace
+
+double contact_residual(const ContactProblem& problem, const double* lam) {
+  double worst = 0.0;
+  for (const Block& block : problem.blocks) {
+    const double error = block_error(problem, block, lam);
+    if (!(error <= worst)) worst = error;  // a NaN stays
+  }
+  return worst;
+}
+
+Margin block_margin(const ContactProblem& problem, const Block& block, const double* lam, const double* sigma,
+                    const RowMode* mode) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  Margin margin{infinity, infinity};
+  const auto impulse = [&](double x) { margin.impulse = std::min(margin.impulse, x); };
+  const auto speed = [&](double x) { margin.velocity = std::min(margin.velocity, x); };
+  const int n = block.first;
+  if (block.kind == BlockKind::equality) return margin;
+  if (block.kind == BlockKind::interval) {
+    if (mode[n] == RowMode::hold)
+      impulse(block.bound - std::abs(lam[n]));
+    else
+      speed(std::abs(sigma[n]));
+    return margin;
+  }
+  if (mode[n] == RowMode::free) {
+    speed(sigma[n]);
+    return margin;
+  }
+  impulse(lam[n]);
+  double used = 0.0, slip = 0.0;
+  for (int i = 0; i < (block.kind == BlockKind::contact ? block.tangents() : 0); ++i) {
+    const double mu = block.mu[i];
+    if (mu <= 0.0) continue;
+    const double force = lam[n + 1 + i] / mu;
+    used += force * force;
+    slip += mu * mu * sigma[n + 1 + i] * sigma[n + 1 + i];
+    if (problem.law == FrictionLaw::cone) continue;
+    if (mode[n + 1 + i] == RowMode::hold)
+      impulse(mu * (lam[n] - std::abs(force)));
+    else
+      speed(std::abs(sigma[n + 1 + i]));
+  }
+  if (problem.law == FrictionLaw::pyramid || block.kind != BlockKind::contact || block.dim == 1)
+    return margin;
+  const RowMode tangent = mode[n + 1];
+  if (tangent == RowMode::hold) impulse(lam[n] - std::sqrt(used));
+  if (tangent == RowMode::slide) speed(std::sqrt(slip));
+  if (tangent == RowMode::yield) impulse(0.0);
+  return margin;
+}
+
+std::string_view to_string(RowMode mode) {
+  switch (mode) {
+    case RowMode::free: return "free";
+    case RowMode::hold: return "hold";
+    case RowMode::upper: return "upper";
+    case RowMode::lower: return "lower";
+    case RowMode::slide: return "slide";
+    case RowMode::yield: return "yield";
+  }
+  return "unknown";
+}
+
+std::string_view to_string(SolveStatus status) {
+  switch (status) {
+    case SolveStatus::solved: return "solved";
+    case SolveStatus::multiple: return "multiple";
+    case SolveStatus::inexact: return "inexact";
+  }
+  return "unknown";
+}
+
+}  // namespace articula

@@ -1,0 +1,237 @@
+#include "articula/solvers/interior_point.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "articula/math/strips.hpp"
+
+namespace articula {
+
+namespace {
+
+constexpr double to_boundary = 0.99;
+constexpr double proximal = 1e-10;  // keeps redundant equalities apart
+
+// Largest alpha in [0, 1] with (a + alpha da, x + alpha dx) in the second-order cone ‖x‖ <= a.
+double cone_step(double a, double da, const double* x, const double* dx, int n) {
+  double xx = 0.0, xd = 0.0, dd = 0.0;
+  for (int i = 0; i < n; ++i) {
+    xx += x[i] * x[i];
+    xd += x[i] * dx[i];
+    dd += dx[i] * dx[i];
+  }
+  double alpha = 1.0;
+  if (da < 0.0) alpha = std::min(alpha, -a / da);
+  // (a + alpha da)^2 - ‖x + alpha dx‖^2 = c + 2 b alpha + k alpha^2
+  const double c = std::max(a * a - xx, 0.0), b = a * da - xd, k = da * da - dd;
+  const double discriminant = b * b - k * c;
+  if (k < 0.0 || (b < 0.0 && discriminant > 0.0)) {
+    const double root = c / (-b + std::sqrt(std::max(discriminant, 0.0)));
+    if (root > 0.0) alpha = std::min(alpha, root);
+    if (root <= 0.0) alpha = 0.0;
+  }
+  return alpha;
+}
+
+}  // namespace
+
+// dw = constant - by_beta dbeta - by_gamma dgamma, the friction laws linearised and dpsi eliminated.
+struct InteriorPoint::Linearised {
+  double beta[5], w[5], gamma;
+  double constant[5], by_gamma[5], by_beta[5][5];
+  double defect;  // kappa - gamma psi - beta . w
+};
+
+void InteriorPoint::reserve(int rows, int blocks) {
+  cones_.reserve(rows);
+  normals_.reserve(blocks);
+  G_.reserve(static_cast<std::size_t>(rows) * rows);
+  for (std::vector<double>* vector : {&unit_, &b_, &lam_, &eta_, &dlam_, &deta_, &constant_})
+    vector->reserve(rows);
+  lu_.reserve(rows);
+}
+
+void InteriorPoint::scale(const ContactProblem& problem) {
+  size_ = problem.size;
+  unit_.assign(size_, 1.0);
+  double largest = 0.0;
+  for (const Block& block : problem.blocks) {
+    const double unit = 1.0 / std::sqrt(problem.mobility(block));
+    for (int i = block.first; i < block.first + block.dim; ++i) {
+      unit_[i] = unit;
+      largest = std::max(largest, unit * std::abs(problem.b[i]));
+    }
+  }
+  if (!(largest > 0.0)) largest = 1.0;
+  G_.resize(static_cast<std::size_t>(size_) * size_);
+  b_.resize(size_);
+  for (int i = 0; i < size_; ++i) {
+    b_[i] = problem.b[i] * unit_[i] / largest;
+    for (int j = 0; j < size_; ++j) G_[i * size_ + j] = problem.g(i, j) * unit_[i] * unit_[j];
+  }
+  for (double& u : unit_) u *= largest;  // lam = unit lam_scaled
+}
+
+void InteriorPoint::list_cones(const ContactProblem& problem) {
+  cones_.clear();
+  normals_.clear();
+  for (const Block& block : problem.blocks) {
+    const int n = block.first;
+    if (block.kind == BlockKind::unilateral || block.kind == BlockKind::contact) normals_.push_back(n);
+    if (block.kind == BlockKind::interval)
+      cones_.push_back({.radius = std::max(block.bound / unit_[n], 1e-12), .first = n, .count = 1, .mu = &one_});
+    if (block.kind != BlockKind::contact) continue;
+    if (problem.law == FrictionLaw::cone && block.dim > 1)
+      cones_.push_back({.normal = n, .first = n + 1, .count = block.tangents(), .mu = block.mu});
+    for (int i = 0; i < block.tangents() && problem.law == FrictionLaw::pyramid; ++i)
+      cones_.push_back({.normal = n, .first = n + 1 + i, .count = 1, .mu = block.mu + i});
+  }
+}
+
+InteriorPoint::Linearised InteriorPoint::linearise(const Cone& cone, double kappa) const {
+  Linearised l;
+  const int n = cone.count;
+  l.gamma = cone.normal >= 0 ? lam_[cone.normal] : cone.radius;
+  double product = l.gamma * cone.psi, squared = 0.0;
+  for (int i = 0; i < n; ++i) {
+    l.beta[i] = lam_[cone.first + i] / cone.mu[i];
+    l.w[i] = eta_[cone.first + i] * cone.mu[i];
+    product += l.beta[i] * l.w[i];
+    squared += l.beta[i] * l.beta[i];
+  }
+  l.defect = kappa - product;
+  // (gamma - beta beta^T / gamma)^-1 = (1 + beta beta^T / (gamma^2 - beta^2)) / gamma
+  const double outer = 1.0 / std::max(l.gamma * l.gamma - squared, 1e-300);
+  const auto apply = [&](const double* x, double* y) {
+    double along = 0.0;
+    for (int i = 0; i < n; ++i) along += l.beta[i] * x[i];
+    for (int i = 0; i < n; ++i) y[i] = (x[i] + l.beta[i] * along * outer) / l.gamma;
+  };
+  double x[5], y[5];
+  for (int i = 0; i < n; ++i)
+    x[i] = -(l.gamma * l.w[i] + cone.psi * l.beta[i]) - l.beta[i] * l.defect / l.gamma;
+  apply(x, l.constant);
+  for (int i = 0; i < n; ++i) x[i] = l.w[i] - l.beta[i] * cone.psi / l.gamma;
+  apply(x, l.by_gamma);
+  for (int j = 0; j < n; ++j) {
+    for (int i = 0; i < n; ++i) x[i] = (i == j ? cone.psi : 0.0) - l.beta[i] * l.w[j] / l.gamma;
+    apply(x, y);
+    for (int i = 0; i < n; ++i) l.by_beta[i][j] = y[i];
+  }
+  return l;
+}
+
+// (G + H) dlam = eta - G lam - b + constant,   deta = constant - H dlam
+bool InteriorPoint::step(const ContactProblem& problem, double kappa) {
+  lu_.resize(size_);
+  constant_.assign(size_, 0.0);
+  for (int i = 0; i < size_; ++i) {
+    std::copy(&G_[i * size_], &G_[i * size_] + size_, lu_.row(i));
+    lu_.row(i)[i] += proximal;
+  }
+  for (int n : normals_) {
+    lu_.row(n)[n] += eta_[n] / lam_[n];
+    constant_[n] = kappa / lam_[n] - eta_[n];
+  }
+  for (const Block& block : problem.blocks) {
+    if (block.kind != BlockKind::equality) continue;
+    for (int i = block.first; i < block.first + block.dim; ++i) constant_[i] = -eta_[i];
+  }
+  for (const Cone& cone : cones_) {
+    const Linearised l = linearise(cone, kappa);
+    for (int i = 0; i < cone.count; ++i) {
+      double* row = lu_.row(cone.first + i);
+      constant_[cone.first + i] = l.constant[i] / cone.mu[i];
+      if (cone.normal >= 0) row[cone.normal] += l.by_gamma[i] / cone.mu[i];
+      for (int j = 0; j < cone.count; ++j) row[cone.first + j] += l.by_beta[i][j] / (cone.mu[i] * cone.mu[j]);
+    }
+  }
+  dlam_.resize(size_);
+  deta_.resize(size_);
+  for (int i = 0; i < size_; ++i)
+    dlam_[i] = eta_[i] - b_[i] - strip_dot(&G_[i * size_], lam_.data(), size_) + constant_[i];
+  if (!lu_.factor()) return false;
+  lu_.solve(dlam_.data());
+  std::copy(constant_.begin(), constant_.end(), deta_.begin());
+  for (int n : normals_) deta_[n] -= eta_[n] / lam_[n] * dlam_[n];
+  for (Cone& cone : cones_) {
+    const Linearised l = linearise(cone, kappa);
+    const double dgamma = cone.normal >= 0 ? dlam_[cone.normal] : 0.0;
+    cone.dpsi = l.defect - cone.psi * dgamma;
+    for (int i = 0; i < cone.count; ++i) {
+      double dw = l.constant[i] - l.by_gamma[i] * dgamma;
+      for (int j = 0; j < cone.count; ++j) dw -= l.by_beta[i][j] * dlam_[cone.first + j] / cone.mu[j];
+      deta_[cone.first + i] = dw / cone.mu[i];
+      cone.dpsi -= l.w[i] * dlam_[cone.first + i] / cone.mu[i] + l.beta[i] * dw;
+    }
+    cone.dpsi /= l.gamma;
+  }
+  for (int i = 0; i < size_; ++i) {
+    if (!std::isfinite(dlam_[i]) || !std::isfinite(deta_[i])) return false;
+  }
+  return true;
+}
+
+double InteriorPoint::longest_step(const ContactProblem&) const {
+  double alpha = 1.0;
+  for (int n : normals_) {
+    if (dlam_[n] < 0.0) alpha = std::min(alpha, -lam_[n] / dlam_[n]);
+    if (deta_[n] < 0.0) alpha = std::min(alpha, -eta_[n] / deta_[n]);
+  }
+  for (const Cone& cone : cones_) {
+    double beta[5], dbeta[5], w[5], dw[5];
+    for (int i = 0; i < cone.count; ++i) {
+      beta[i] = lam_[cone.first + i] / cone.mu[i];
+      dbeta[i] = dlam_[cone.first + i] / cone.mu[i];
+      w[i] = eta_[cone.first + i] * cone.mu[i];
+      dw[i] = deta_[cone.first + i] * cone.mu[i];
+    }
+    const double gamma = cone.normal >= 0 ? lam_[cone.normal] : cone.radius;
+    const double dgamma = cone.normal >= 0 ? dlam_[cone.normal] : 0.0;
+    alpha = std::min(alpha, cone_step(gamma, dgamma, beta, dbeta, cone.count));
+    alpha = std::min(alpha, cone_step(cone.psi, cone.dpsi, w, dw, cone.count));
+  }
+  return alpha;
+}
+
+// Mean of the products that should be kappa.
+double InteriorPoint::gap(const ContactProblem&) const {
+  double sum = 0.0;
+  for (int n : normals_) sum += lam_[n] * eta_[n];
+  for (const Cone& cone : cones_) {
+    sum += (cone.normal >= 0 ? lam_[cone.normal] : cone.radius) * cone.psi;
+    for (int i = 0; i < cone.count; ++i) sum += lam_[cone.first + i] * eta_[cone.first + i];
+  }
+  const std::size_t count = normals_.size() + cones_.size();
+  return count == 0 ? 0.0 : sum / static_cast<double>(count);
+}
+
+int InteriorPoint::solve(const ContactProblem& problem, const Settings& settings, double* lam) {
+  scale(problem);
+  list_cones(problem);
+  lam_.assign(size_, 0.0);
+  eta_.assign(size_, 0.0);
+  for (int n : normals_) lam_[n] = eta_[n] = settings.start;
+  for (Cone& cone : cones_) cone.psi = settings.start;
+  int iteration = 0;
+  double centring = 0.2;
+  for (; iteration < settings.most_iterations; ++iteration) {
+    const double now = gap(problem);
+    double error = 0.0;
+    for (int i = 0; i < size_; ++i)
+      error = std::max(error, std::abs(eta_[i] - b_[i] - strip_dot(&G_[i * size_], lam_.data(), size_)));
+    if (now <= 2.0 * settings.kappa && error < 1e-13) break;
+    if (!step(problem, std::max(settings.kappa, centring * now))) break;
+    const double alpha = std::min(1.0, to_boundary * longest_step(problem));
+    centring = alpha > 0.9 ? settings.patience : alpha > 0.5 ? std::max(settings.patience, 0.2) : 0.8;
+    for (int i = 0; i < size_; ++i) {
+      lam_[i] += alpha * dlam_[i];
+      eta_[i] += alpha * deta_[i];
+    }
+    for (Cone& cone : cones_) cone.psi += alpha * cone.dpsi;
+  }
+  for (int i = 0; i < size_; ++i) lam[i] = unit_[i] * lam_[i];
+  return iteration;
+}
+
+}  // namespace articula
