@@ -36,6 +36,10 @@ bool near_enough(const Colliders& colliders, const Data& data, Contacts& contact
   return squared_norm(contacts.centre[at(pair.a)] - contacts.centre[at(pair.b)]) <= reach * reach;
 }
 
+double extra_reach(const Contacts& contacts, const ColliderPair& pair) {
+  return contacts.reach[at(pair.a)] + contacts.reach[at(pair.b)];
+}
+
 void touch(const Colliders& colliders, const Data& data, Contacts& contacts, const ColliderPair& pair,
            double margin) {
   const Placement& pa = place(colliders, data, contacts, pair.a);
@@ -55,19 +59,21 @@ void touch(const Colliders& colliders, const Data& data, Contacts& contacts, con
 // Sort by the low end along x, then look ahead as far as the spheres overlap. Endless shapes meet everything.
 void sweep(const Colliders& colliders, const Data& data, Contacts& contacts) {
   const auto& list = colliders.list();
-  const auto low = [&](int i) { return contacts.centre[at(i)][0] - list[at(i)].radius - list[at(i)].margin; };
+  const auto extent = [&](int i) { return list[at(i)].radius + list[at(i)].margin + contacts.reach[at(i)]; };
+  const auto low = [&](int i) { return contacts.centre[at(i)][0] - extent(i); };
   std::sort(contacts.order.begin(), contacts.order.end(),
             [&](int i, int j) { return low(i) != low(j) ? low(i) < low(j) : i < j; });
   contacts.candidates.clear();
   const int n = static_cast<int>(contacts.order.size());
   for (int i = 0; i < n; ++i) {
     const int a = contacts.order[at(i)];
-    const double high = contacts.centre[at(a)][0] + list[at(a)].radius + list[at(a)].margin;
+    const double high = contacts.centre[at(a)][0] + extent(a);
     for (int j = i + 1; j < n && low(contacts.order[at(j)]) <= high; ++j) {
       const int b = contacts.order[at(j)];
       const ColliderPair pair{std::min(a, b), std::max(a, b), -1};
       if (!colliders.may_touch(pair.a, pair.b)) continue;
-      const double margin = colliders.margin({pair.a, pair.b, colliders.written_pair(pair.a, pair.b)});
+      const double margin = colliders.margin({pair.a, pair.b, colliders.written_pair(pair.a, pair.b)}) +
+                            extra_reach(contacts, pair);
       if (!near_enough(colliders, data, contacts, pair, margin,
                        list[at(a)].radius + list[at(b)].radius + margin))
         continue;
@@ -81,7 +87,7 @@ void sweep(const Colliders& colliders, const Data& data, Contacts& contacts) {
   std::sort(contacts.candidates.begin(), contacts.candidates.end());
   for (const auto& [a, b] : contacts.candidates) {
     const ColliderPair pair{a, b, colliders.written_pair(a, b)};
-    touch(colliders, data, contacts, pair, colliders.margin(pair));
+    touch(colliders, data, contacts, pair, colliders.margin(pair) + extra_reach(contacts, pair));
   }
 }
 
@@ -96,6 +102,7 @@ Contacts::Contacts(const Colliders& colliders, int wanted) {
   placement.resize(n);
   placed.resize(n);
   centre.resize(n);
+  reach.assign(n, 0.0);
   for (const ColliderPair& pair : colliders.pairs()) {
     const double margin = colliders.margin(pair);
     pair_margin.push_back(margin);
@@ -126,9 +133,11 @@ DetectStatus detect(const Colliders& colliders, const Model&, const Data& data, 
     return contacts.status;
   }
   const auto& pairs = colliders.pairs();
-  for (std::size_t k = 0; k < pairs.size(); ++k)
-    if (near_enough(colliders, data, contacts, pairs[k], contacts.pair_margin[k], contacts.pair_reach[k]))
-      touch(colliders, data, contacts, pairs[k], contacts.pair_margin[k]);
+  for (std::size_t k = 0; k < pairs.size(); ++k) {
+    const double extra = extra_reach(contacts, pairs[k]), margin = contacts.pair_margin[k] + extra;
+    if (near_enough(colliders, data, contacts, pairs[k], margin, contacts.pair_reach[k] + extra))
+      touch(colliders, data, contacts, pairs[k], margin);
+  }
   return contacts.status;
 }
 

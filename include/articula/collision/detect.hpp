@@ -22,6 +22,10 @@ struct Contacts {
   std::vector<Contact> list;
   DetectStatus status = DetectStatus::ok;
 
+  // ---- set by the user: how much farther than its margin each collider looks (what it may move within a
+  // step)
+  std::vector<double> reach;  // per collider, zero at first
+
   // ---- where the colliders are; placements are made when first needed
   std::vector<Placement> placement;  // per collider, valid where `placed`
   std::vector<unsigned char> placed;
@@ -34,7 +38,7 @@ struct Contacts {
   int capacity = 0;
 };
 
-// After forward_kinematics. Contacts closer than their pair's margin.
+// After forward_kinematics. Contacts closer than their pair's margin and the reach of both colliders.
 DetectStatus detect(const Colliders& colliders, const Model& model, const Data& data, Contacts& contacts);
 
 // Where a collider is.
