@@ -1,0 +1,129 @@
+#pragma once
+// All constraint rows of a robot at a state, and the contact problems (one for each island) they make.
+//
+//   sigma = J v+ + s,     G = J Mhat^-1 J^T = W W^T,   W = D^-1/2 L^-T J^T  (Mhat = L^T D L, along the tree)
+// Rows are built in fours (a contact's normal and two tangents, up to four limits of one tree), one row in
+// each lane of a register, so that projections and products handle them together. Order is canonical:
+// equalities, dry friction, limits, contacts by geometry and feature.
+//
+// Biases (docs/contact.md), h the step:
+//   gap       s = max(phi / h, -recovery_speed)
+//   bounce    s = e (J v)_N, if phi + h (J v_free)_N < 0 and (J v)_N < -bounce_speed
+//   equality  s = phi / h, within ± recovery_speed
+
+#include "articula/collision/detect.hpp"
+#include "articula/contact/constraints.hpp"
+#include "articula/contact/solution.hpp"
+
+namespace articula {
+
+enum class RowKind : std::uint8_t {
+  equality,
+  dry_friction,
+  tendon_friction,
+  joint_limit,
+  tendon_limit,
+  contact
+};
+
+enum class BiasMode : std::uint8_t { gap, capped, bounce, none };
+
+struct RowSettings {
+  double dt = 0.002;
+  FrictionLaw law = FrictionLaw::cone;
+  double recovery_speed = 0.2;  // m/s (rad/s): overlaps and loop errors vanish no faster
+  double bounce_speed = 0.04;   // m/s: slower impacts do not bounce
+  double limit_slack = 0.02;    // rad, m: limits this far away, and what the velocities add, have a row
+};
+
+// What a block of rows stands for.
+struct Item {
+  RowKind kind = RowKind::contact;
+  int index = 0;       // equality in Constraints, dof, tendon, joint, or contact in Contacts::list
+  bool upper = false;  // limits
+  BiasMode bias = BiasMode::gap;
+  double phi = 0.0;        // gap; equalities: the norm
+  std::uint64_t key = 0;   // the same from step to step
+  int quad = 0, lane = 0;  // where its first row is
+  int quads = 1;
+  int rows = 1;
+  int island = 0, block = 0;  // block within the island
+};
+
+// Up to four rows, and the trees they act on.
+struct Quad {
+  int rows = 0;
+  int tree[2] = {-1, -1};
+  int at[2] = {0, 0};    // first entry in J and W: one for each dof of the tree
+  int used[2] = {0, 0};  // entries that may differ from zero: [0, used)
+  int first = 0;         // row within the island
+  Lanes bias{};
+};
+
+struct Island {
+  int item_begin = 0, item_count = 0;  // in ContactRows::order
+  int row_begin = 0, rows = 0;         // in lam, sigma, mode, b
+  int block_begin = 0;
+  std::size_t G = 0;  // offset
+  int stride = 0;
+};
+
+using LaneVector = std::vector<Lanes, Eigen::aligned_allocator<Lanes>>;
+
+// Workspace of one thread: rows of the last `build`.
+class ContactRows {
+ public:
+  ContactRows(const Model& model, const Constraints& constraints, int most_contacts);
+
+  // After free_velocity (kinematics and factor for the state) and detect.
+  void build(const Model& model, const Data& data, const Constraints& constraints,
+             const collision::Colliders& colliders, const collision::Contacts& contacts,
+             const RowSettings& settings, const VectorX& q, const VectorX& v, const VectorX& v_free);
+
+  int size() const { return rows_; }
+  int most_rows() const { return most_rows_; }
+  int most_blocks() const { return most_blocks_; }
+  const std::vector<Item>& items() const { return items_; }
+  const std::vector<Quad>& quads() const { return quads_; }
+  const std::vector<Island>& islands() const { return islands_; }
+  const std::vector<int>& order() const { return order_; }  // items, island after island
+  const LaneVector& J() const { return J_; }
+  const LaneVector& W() const { return W_; }
+  const Block& block(const Item& item) const {
+    return blocks_[islands_[item.island].block_begin + item.block];
+  }
+  int row_of(const Item& item) const { return islands_[item.island].row_begin + block(item).first; }
+  const collision::ContactFrame& frame(const Item& contact) const { return frames_[contact.index]; }
+
+  ContactProblem problem(const Island& island, double gravity_step) const;
+  // force (nv) += J^T lam
+  void add_impulses(const double* lam, VectorX& force) const;
+  // J x along every row
+  void velocities(const VectorX& x, double* out) const;
+
+  std::vector<double> lam, sigma;  // per row, island after island
+  std::vector<RowMode> mode;
+
+ private:
+  struct Builder;
+  friend struct Builder;
+  void join_islands();
+  void number_rows();
+  void project(const Model& model, const Data& data);
+  void fill_problem(const Island& island);
+
+  const Constraints* constraints_;
+  FrictionLaw law_ = FrictionLaw::cone;
+  int most_rows_ = 0, most_blocks_ = 0, rows_ = 0;
+  std::vector<Item> items_;
+  std::vector<Quad> quads_;
+  std::vector<Island> islands_;
+  std::vector<int> order_, tree_island_, island_of_;
+  std::vector<Block> item_blocks_, blocks_;
+  std::vector<collision::ContactFrame> frames_;  // per contact
+  LaneVector J_, W_;
+  std::vector<double> b_, scale_;
+  AlignedVector G_;
+};
+
+}  // namespace articula

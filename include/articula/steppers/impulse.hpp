@@ -1,0 +1,68 @@
+#pragma once
+// The impulse step: hard contact, friction, limits, loops, all in one root (docs/contact.md).
+//
+//   Mhat (v+ - v_free) = J^T lam,     sigma = J v+ + s,     law(sigma, lam),      q+ = q (+) h v+
+//
+// 1. v_free, kinematics and the factor of Mhat (free_motion.hpp)
+// 2. contacts of everything that may touch within the step (collision/detect.hpp)
+// 3. rows and their problems (contact/rows.hpp)
+// 4. impulses, island by island (solvers/solver.hpp)
+// 5. v+, q+, activations. If something got faster than stage 2 expected, once more from there.
+
+#include "articula/contact/rows.hpp"
+#include "articula/solvers/solver.hpp"
+#include "articula/steppers/free_motion.hpp"
+
+namespace articula {
+
+struct ImpulseSettings {
+  double dt = 0.002;                    // s
+  FrictionLaw law = FrictionLaw::cone;  // cone: ncp; pyramid: lcp
+  double recovery_speed = 0.2;          // m/s, rad/s: an overlap at the start vanishes no faster than this
+  double bounce_speed = -1.0;           // m/s: slower impacts do not bounce; negative: 2 h g
+  bool implicit_gyroscopic = true;      // gyroscopic.hpp
+  bool warm_start = true;               // use the modes of the last step as a guess; never changes the result
+};
+
+// Modes of the blocks of a step by identity: a guess for the next one.
+struct WarmStart {
+  struct Entry {
+    std::uint64_t key = 0;
+    std::array<RowMode, 6> mode{};
+    std::uint8_t rows = 0;
+  };
+  FrictionLaw law = FrictionLaw::cone;
+  std::vector<Entry> entries;
+};
+
+struct StepReport {
+  StepStatus status = StepStatus::ok;
+  SolveStatus contact = SolveStatus::solved;  // the worst of all islands
+  double residual = 0.0;                      // largest over the islands, relative
+  int contacts = 0, rows = 0, islands = 0;
+  int guessed_islands = 0;  // those where the first guess was right
+  int iterations = 0;       // factorisations
+  double deepest = 0.0;     // m: largest overlap at the start of the step, not negative
+  bool overflow = false;    // more contacts than there was room for: some were left out
+};
+
+// Everything a step leaves behind; derivatives read it.
+struct ImpulseWork {
+  explicit ImpulseWork(const Model& model, int most_contacts = 0);
+
+  collision::Colliders colliders;
+  collision::Contacts contacts;
+  Constraints constraints;
+  ContactRows rows;
+  ContactSolver solver;
+  FreeMotionWork free;
+  VectorX v_free, v_next, q_next, activation_next, impulse;
+  std::vector<double> speed;  // per collider
+};
+
+// Takes `state` one step on, in place, unless the report's status says that it could not. warm: read, then
+// written.
+StepReport impulse_step(const Model& model, Data& data, ImpulseWork& work, const ImpulseSettings& settings,
+                        const Input& input, State& state, WarmStart& warm);
+
+}  // namespace articula

@@ -1,0 +1,397 @@
+#include "row_builder.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "articula/math/lie.hpp"
+
+namespace articula {
+
+void RowAxes::add(Vec3 axis, bool angular_row) {
+  Mat3& target = angular_row ? angular : linear;
+  target.x.lanes[count] = axis[0];
+  target.y.lanes[count] = axis[1];
+  target.z.lanes[count] = axis[2];
+  turns |= angular_row;
+  ++count;
+}
+
+namespace {
+
+std::uint64_t make_key(RowKind kind, std::uint64_t index, std::uint64_t part) {
+  return (static_cast<std::uint64_t>(kind) << 60) ^ (index << 24) ^ part;
+}
+
+// Which pair, which features.
+std::uint64_t contact_key(const collision::Contact& contact) {
+  const auto of = [](const collision::Feature& f) {
+    return (static_cast<std::uint64_t>(f.kind) << 32) | static_cast<std::uint32_t>(f.index);
+  };
+  std::uint64_t key = 1469598103934665603ull;
+  for (std::uint64_t part :
+       {static_cast<std::uint64_t>(contact.pair.a), static_cast<std::uint64_t>(contact.pair.b),
+        of(contact.point.feature_a), of(contact.point.feature_b)})
+    key = (key ^ part) * 1099511628211ull + (key >> 29);
+  return key >> 4 | static_cast<std::uint64_t>(RowKind::contact) << 60;
+}
+
+}  // namespace
+
+Quad& ContactRows::Builder::open_quad(int tree_a, int tree_b) {
+  Quad& quad = rows.quads_.emplace_back();
+  if (tree_a < 0 || tree_a == tree_b) std::swap(tree_a, tree_b);
+  if (tree_a == tree_b) tree_b = -1;
+  quad.tree[0] = tree_a;
+  quad.tree[1] = tree_b;
+  for (int side = 0; side < 2; ++side) {
+    if (quad.tree[side] < 0) continue;
+    quad.at[side] = static_cast<int>(rows.J_.size());
+    rows.J_.resize(rows.J_.size() + constraints.trees[quad.tree[side]].width(), Lanes{});
+  }
+  return quad;
+}
+
+Lanes& ContactRows::Builder::entry(Quad& quad, int dof) {
+  const Tree& first = constraints.trees[quad.tree[0]];
+  const int side = dof >= first.dof_begin && dof < first.dof_end ? 0 : 1;
+  const int d = dof - constraints.trees[quad.tree[side]].dof_begin;
+  quad.used[side] = std::max(quad.used[side], d + 1);
+  return rows.J_[quad.at[side] + d];
+}
+
+// Every dof on the way to the root moves the point with S_d.
+void ContactRows::Builder::add_motion(Quad& quad, int link, Vec3 point, const RowAxes& axes, double sign) {
+  const int tree = constraints.tree_of_link[link];
+  if (tree < 0) return;
+  const int side = quad.tree[0] == tree ? 0 : 1;
+  const int begin = constraints.trees[tree].dof_begin;
+  const Structure& s = model.structure();
+  const Vec3 r = point - data.link_reference[link];
+  Lanes* J = rows.J_.data() + quad.at[side];
+  const int last = s.links[link].dof_end - 1;
+  quad.used[side] = std::max(quad.used[side], last + 1 - begin);
+  for (int d = last; d >= 0; d = s.dofs[d].parent) {
+    const Motion& S = data.S[d];
+    Vec3 rate = axes.linear * point_velocity(S, r);
+    if (axes.turns) rate += axes.angular * S.angular;
+    J[d - begin] += rate.lanes * broadcast(sign);
+  }
+}
+
+Lanes ContactRows::Builder::velocity_now(int link_a, Vec3 point_a, int link_b, Vec3 point_b,
+                                         const RowAxes& axes) const {
+  const auto at = [&](int link, Vec3 point) {
+    const Motion motion = link == 0 ? Motion{} : data.link_v[link];
+    Vec3 rate = axes.linear * point_velocity(motion, point - data.link_reference[link]);
+    if (axes.turns) rate += axes.angular * motion.angular;
+    return rate;
+  };
+  return (at(link_b, point_b) - at(link_a, point_a)).lanes;
+}
+
+Lanes ContactRows::Builder::product(const Quad& quad, const VectorX& x) const {
+  Lanes sum{};
+  for (int side = 0; side < 2; ++side) {
+    if (quad.tree[side] < 0) continue;
+    const double* values = x.data() + constraints.trees[quad.tree[side]].dof_begin;
+    for (int d = 0; d < quad.used[side]; ++d) sum += rows.J_[quad.at[side] + d] * broadcast(values[d]);
+  }
+  return sum;
+}
+
+Lanes ContactRows::Builder::carried(const Quad& quad, Lanes now) const {
+  return model.structure().nkinematic == 0 ? Lanes{} : now - product(quad, v);
+}
+
+Item& ContactRows::Builder::add_item(RowKind kind, int index, std::uint64_t key, const Block& block,
+                                     int quad_count) {
+  Item& item = rows.items_.emplace_back();
+  item.kind = kind;
+  item.index = index;
+  item.key = key;
+  item.rows = block.dim;
+  item.quads = quad_count;
+  item.quad = static_cast<int>(rows.quads_.size()) - quad_count;
+  rows.item_blocks_.push_back(block);
+  return item;
+}
+
+Item& ContactRows::Builder::add_scalar(RowKind kind, int index, std::uint64_t key, const Block& block,
+                                       int tree_a, int tree_b) {
+  if (tree_a == tree_b) tree_b = -1;
+  const bool scalar_before =
+      !rows.items_.empty() && rows.items_.back().rows == 1 && rows.items_.back().kind != RowKind::contact;
+  Quad* quad = scalar_before ? &rows.quads_.back() : nullptr;
+  if (quad == nullptr || quad->rows == 4 || quad->tree[0] != tree_a || quad->tree[1] != tree_b)
+    quad = &open_quad(tree_a, tree_b);
+  Item& item = add_item(kind, index, key, block, 1);
+  item.lane = quad->rows++;
+  return item;
+}
+
+int ContactRows::Builder::tree_of_dof(int dof) const {
+  return constraints.tree_of_link[model.structure().dofs[dof].link];
+}
+
+double ContactRows::Builder::recovery(double phi) const {
+  return std::clamp(phi / settings.dt, -settings.recovery_speed, settings.recovery_speed);
+}
+
+double ContactRows::Builder::gap_bias(double phi, BiasMode& kind) const {
+  const double speed = phi / settings.dt;
+  kind = speed < -settings.recovery_speed ? BiasMode::capped : BiasMode::gap;
+  return std::max(speed, -settings.recovery_speed);
+}
+
+// ------------------------------------------------------------------ equalities
+
+void ContactRows::Builder::equalities() {
+  for (size_t i = 0; i < constraints.equalities.size(); ++i) {
+    const EqualityConstraint& equality = constraints.equalities[i];
+    if (equality.type == EqualityType::connect || equality.type == EqualityType::weld)
+      join_bodies(equality, static_cast<int>(i));
+    else
+      couple(equality, static_cast<int>(i));
+  }
+}
+
+// Points of two bodies coincide, phi = p_2 - p_1; welded frames also turn alike, phi = log(R_2 R_1^T).
+void ContactRows::Builder::join_bodies(const EqualityConstraint& equality, int number) {
+  const auto placed = [&](const Anchor& anchor) {
+    const Placement link{data.link_R[anchor.link],
+                         data.link_reference[anchor.link] + data.link_r[anchor.link]};
+    return link * anchor.in_link;
+  };
+  const Placement first = placed(equality.first), second = placed(equality.second);
+  const int a = equality.first.link, b = equality.second.link;
+  const int tree_a = constraints.tree_of_link[a], tree_b = constraints.tree_of_link[b];
+  if (tree_a < 0 && tree_b < 0) return;
+  const bool weld = equality.type == EqualityType::weld;
+  double norm2 = 0.0;
+  for (int part = 0; part < (weld ? 2 : 1); ++part) {
+    const double scale = part == 0 ? 1.0 : equality.torque_scale;
+    const Vec3 phi =
+        (part == 0 ? second.p - first.p : log_rotation(rotation_quaternion(second.R * transpose(first.R)))) *
+        scale;
+    RowAxes axes;
+    for (int i = 0; i < 3; ++i) axes.add(Mat3::diagonal(scale).column(i), part == 1);
+    Quad& quad = open_quad(tree_a, tree_b);
+    quad.rows = 3;
+    add_motion(quad, a, first.p, axes, -1.0);
+    add_motion(quad, b, second.p, axes, 1.0);
+    quad.bias = carried(quad, velocity_now(a, first.p, b, second.p, axes));
+    for (int i = 0; i < 3; ++i) quad.bias[i] += recovery(phi[i]);
+    norm2 += squared_norm(phi);
+  }
+  Item& item = add_item(RowKind::equality, number, make_key(RowKind::equality, equality.index, 0),
+                        {.kind = BlockKind::equality, .dim = weld ? 6 : 3}, weld ? 2 : 1);
+  item.phi = std::sqrt(norm2);
+}
+
+// phi = x_1 - ref_1 - sum c_i (x_2 - ref_2)^i for joints or tendons
+void ContactRows::Builder::couple(const EqualityConstraint& equality, int number) {
+  const Structure& s = model.structure();
+  const bool joints = equality.type == EqualityType::joint;
+  const auto value = [&](int element) { return joints ? q[s.joints[element].q] : tendon_length(element); };
+  const auto trees = [&](int element) {
+    return joints ? std::pair(tree_of_dof(s.joints[element].dof), -1) : trees_of_tendon(element);
+  };
+  double power = 1.0, sum = equality.polynomial[0], slope = 0.0;
+  int tree_a = trees(equality.one).first, tree_b = trees(equality.one).second;
+  if (equality.two >= 0) {
+    const double x = value(equality.two) - equality.reference_two;
+    for (int i = 1; i < 5; ++i) {
+      slope += i * equality.polynomial[i] * power;
+      power *= x;
+      sum += equality.polynomial[i] * power;
+    }
+    if (trees(equality.two).first != tree_a) tree_b = trees(equality.two).first;
+  }
+  const double phi = value(equality.one) - equality.reference_one - sum;
+  Item& item = add_scalar(RowKind::equality, number, make_key(RowKind::equality, equality.index, 0),
+                          {.kind = BlockKind::equality}, tree_a, tree_b);
+  item.phi = phi;
+  Quad& quad = rows.quads_.back();
+  quad.bias[item.lane] = recovery(phi);
+  const auto add = [&](int element, double factor) {
+    if (joints)
+      entry(quad, s.joints[element].dof)[item.lane] += factor;
+    else
+      add_tendon(quad, item.lane, element, factor);
+  };
+  add(equality.one, 1.0);
+  if (equality.two >= 0) add(equality.two, -slope);
+}
+
+// ------------------------------------------------------------------ dry friction
+
+void ContactRows::Builder::dry_friction() {
+  for (int dof : constraints.dry_dofs) {
+    const double bound = settings.dt * model.constants().dry_friction[dof];
+    Item& item = add_scalar(RowKind::dry_friction, dof, make_key(RowKind::dry_friction, dof, 0),
+                            {.kind = BlockKind::interval, .bound = bound}, tree_of_dof(dof), -1);
+    item.bias = BiasMode::none;
+    entry(rows.quads_.back(), dof)[item.lane] = 1.0;
+  }
+  for (int tendon : constraints.dry_tendons) {
+    const double bound = settings.dt * model.theta()[model.structure().tendons[tendon].dry_friction];
+    const auto [tree_a, tree_b] = trees_of_tendon(tendon);
+    Item& item = add_scalar(RowKind::tendon_friction, tendon, make_key(RowKind::tendon_friction, tendon, 0),
+                            {.kind = BlockKind::interval, .bound = bound}, tree_a, tree_b);
+    item.bias = BiasMode::none;
+    add_tendon(rows.quads_.back(), item.lane, tendon, 1.0);
+  }
+}
+
+std::pair<int, int> ContactRows::Builder::trees_of_tendon(int tendon) const {
+  const Structure& s = model.structure();
+  std::pair<int, int> trees{-1, -1};
+  for (int j : s.tendons[tendon].joints) {
+    const int tree = tree_of_dof(s.joints[j].dof);
+    if (trees.first < 0)
+      trees.first = tree;
+    else if (tree != trees.first)
+      trees.second = tree;
+  }
+  return trees;
+}
+
+double ContactRows::Builder::tendon_length(int tendon) const {
+  const Structure& s = model.structure();
+  const double* c = model.theta().data() + s.tendons[tendon].coefficients;
+  double length = 0.0;
+  for (int j : s.tendons[tendon].joints) length += *c++ * q[s.joints[j].q];
+  return length;
+}
+
+double ContactRows::Builder::tendon_rate(int tendon, const VectorX& x) const {
+  const Structure& s = model.structure();
+  const double* c = model.theta().data() + s.tendons[tendon].coefficients;
+  double rate = 0.0;
+  for (int j : s.tendons[tendon].joints) rate += *c++ * x[s.joints[j].dof];
+  return rate;
+}
+
+void ContactRows::Builder::add_tendon(Quad& quad, int lane, int tendon, double sign) {
+  const Structure& s = model.structure();
+  const double* c = model.theta().data() + s.tendons[tendon].coefficients;
+  for (int j : s.tendons[tendon].joints) entry(quad, s.joints[j].dof)[lane] += sign * *c++;
+}
+
+// ------------------------------------------------------------------ limits
+
+// Only ends that can be reached within the step.
+void ContactRows::Builder::end_of_range(RowKind kind, int index, bool upper, double phi, double rate,
+                                        double free_rate) {
+  if (phi > settings.limit_slack + 2.0 * settings.dt * std::max(std::abs(rate), std::abs(free_rate))) return;
+  const Structure& s = model.structure();
+  const bool joint = kind == RowKind::joint_limit;
+  const auto [tree_a, tree_b] =
+      joint ? std::pair(tree_of_dof(s.joints[index].dof), -1) : trees_of_tendon(index);
+  Item& item =
+      add_scalar(kind, index, make_key(kind, index, upper), {.kind = BlockKind::unilateral}, tree_a, tree_b);
+  item.upper = upper;
+  item.phi = phi;
+  Quad& quad = rows.quads_.back();
+  quad.bias[item.lane] = gap_bias(phi, item.bias);
+  const double sign = upper ? -1.0 : 1.0;
+  if (!joint) {
+    add_tendon(quad, item.lane, index, sign);
+  } else if (s.joints[index].type == JointType::ball) {
+    const Vec3 turn = log_rotation(load_quaternion(q.data() + s.joints[index].q));
+    const double angle = norm(turn);
+    const Vec3 axis = angle > 1e-12 ? turn * (1.0 / angle) : Vec3(1, 0, 0);
+    for (int i = 0; i < 3; ++i) entry(quad, s.joints[index].dof + i)[item.lane] = -axis[i];
+  } else {
+    entry(quad, s.joints[index].dof)[item.lane] = sign;
+  }
+}
+
+void ContactRows::Builder::joint_limit(int index) {
+  const Structure& s = model.structure();
+  const JointIndex& joint = s.joints[index];
+  const double* range = model.theta().data() + joint.range;
+  const size_t nth = index - s.links[joint.link].joint_begin;
+  const double margin = model.description().bodies[joint.body - 1].joints[nth].limit_margin;
+  if (joint.type == JointType::ball) {
+    const Vec3 turn = log_rotation(load_quaternion(q.data() + joint.q));
+    end_of_range(RowKind::joint_limit, index, true, range[1] - norm(turn) - margin,
+                 norm(load3(v.data() + joint.dof)), norm(load3(v_free.data() + joint.dof)));
+    return;
+  }
+  const double rate = v[joint.dof], free_rate = v_free[joint.dof];
+  end_of_range(RowKind::joint_limit, index, false, q[joint.q] - range[0] - margin, rate, free_rate);
+  end_of_range(RowKind::joint_limit, index, true, range[1] - q[joint.q] - margin, rate, free_rate);
+}
+
+void ContactRows::Builder::tendon_limit(int index) {
+  const TendonDescription& described = model.description().tendons[index];
+  const double length = tendon_length(index), rate = tendon_rate(index, v),
+               free_rate = tendon_rate(index, v_free);
+  end_of_range(RowKind::tendon_limit, index, false, length - (*described.range)[0] - described.limit_margin,
+               rate, free_rate);
+  end_of_range(RowKind::tendon_limit, index, true, (*described.range)[1] - length - described.limit_margin,
+               rate, free_rate);
+}
+
+void ContactRows::Builder::limits() {
+  for (int joint : constraints.limited_joints) joint_limit(joint);
+  for (int tendon : constraints.limited_tendons) tendon_limit(tendon);
+}
+
+// ------------------------------------------------------------------ contacts
+
+void ContactRows::Builder::contacts(const collision::Colliders& colliders,
+                                    const collision::Contacts& contacts) {
+  for (size_t i = 0; i < contacts.list.size(); ++i) contact(colliders, contacts.list[i], static_cast<int>(i));
+}
+
+void ContactRows::Builder::contact(const collision::Colliders& colliders, const collision::Contact& contact,
+                                   int index) {
+  const collision::ContactParameters p = colliders.parameters(model, contact.pair);
+  const Vec3 n = contact.point.normal, at = contact.point.position;
+  const bool isotropic = settings.law == FrictionLaw::cone && p.friction[0] == p.friction[1];
+  const collision::ContactFrame frame = isotropic ? collision::cone_frame(n) : collision::pyramid_frame(n);
+  rows.frames_.push_back(frame);
+  const int a = colliders.list()[contact.pair.a].link, b = colliders.list()[contact.pair.b].link;
+  const int tree_a = constraints.tree_of_link[a], tree_b = constraints.tree_of_link[b];
+  if (tree_a < 0 && tree_b < 0) return;
+
+  // Rows without friction do not exist: a coefficient of zero leaves its row out.
+  const Vec3 axis[6] = {n, frame.t1, frame.t2, n, frame.t1, frame.t2};
+  Block block{.kind = BlockKind::contact};
+  RowAxes axes[2];
+  axes[0].add(n, false);
+  for (int i = 1; i < p.condim; ++i) {
+    if (!(p.friction[i - 1] > 0.0)) continue;
+    block.mu[block.dim - 1] = p.friction[i - 1];
+    axes[block.dim / 4].add(axis[i], i >= 3);
+    ++block.dim;
+  }
+  if (block.dim == 1) block.kind = BlockKind::unilateral;
+  const int quads = block.dim > 4 ? 2 : 1;
+  const bool needs_velocity = p.restitution > 0.0 || model.structure().nkinematic > 0;
+  double approach = 0.0;
+  for (int k = 0; k < quads; ++k) {
+    Quad& quad = open_quad(tree_a, tree_b);
+    quad.rows = axes[k].count;
+    add_motion(quad, a, at, axes[k], -1.0);
+    add_motion(quad, b, at, axes[k], 1.0);
+    if (!needs_velocity) continue;
+    const Lanes now = velocity_now(a, at, b, at, axes[k]);
+    quad.bias = carried(quad, now);
+    if (k == 0) approach = now[0];
+  }
+  Item& item = add_item(RowKind::contact, index, contact_key(contact), block, quads);
+  item.phi = contact.point.distance - (p.margin - p.gap);
+  Quad& first = rows.quads_[item.quad];
+  double bias = gap_bias(item.phi, item.bias);
+  if (p.restitution > 0.0 && approach < -settings.bounce_speed &&
+      item.phi + settings.dt * (product(first, v_free)[0] + first.bias[0]) < 0.0) {
+    bias = p.restitution * approach;
+    item.bias = BiasMode::bounce;
+  }
+  first.bias[0] += bias;
+}
+
+}  // namespace articula

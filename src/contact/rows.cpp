@@ -1,0 +1,286 @@
+#include "articula/contact/rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "articula/math/strips.hpp"
+#include "row_builder.hpp"
+
+namespace articula {
+
+ContactRows::ContactRows(const Model& model, const Constraints& constraints, int most_contacts)
+    : constraints_(&constraints) {
+  int condim = 3;
+  for (const GeometryDescription& g : model.description().geometries) condim = std::max(condim, g.condim);
+  for (const ContactPairDescription& p : model.description().contact_pairs)
+    condim = std::max(condim, p.condim);
+  const int scalars =
+      static_cast<int>(constraints.dry_dofs.size() + constraints.dry_tendons.size() +
+                       2 * constraints.limited_joints.size() + 2 * constraints.limited_tendons.size());
+  const int equalities = static_cast<int>(constraints.equalities.size());
+  most_rows_ = scalars + 6 * equalities + condim * most_contacts;
+  most_blocks_ = scalars + 2 * equalities + most_contacts;
+  const int most_quads = scalars + 2 * equalities + (condim > 4 ? 2 : 1) * most_contacts;
+  int widest = 0;
+  for (const Tree& tree : constraints.trees) widest = std::max(widest, tree.width());
+  items_.reserve(most_blocks_);
+  quads_.reserve(most_quads);
+  islands_.reserve(constraints.trees.size() + 1);
+  order_.reserve(most_blocks_);
+  tree_island_.reserve(constraints.trees.size());
+  island_of_.reserve(constraints.trees.size() + 1);
+  item_blocks_.reserve(most_blocks_);
+  blocks_.reserve(most_blocks_);
+  frames_.reserve(most_contacts);
+  J_.reserve(static_cast<std::size_t>(2) * most_quads * widest);
+  W_.reserve(static_cast<std::size_t>(2) * most_quads * widest);
+  b_.reserve(most_rows_);
+  scale_.reserve(model.nv());
+  lam.reserve(most_rows_);
+  sigma.reserve(most_rows_);
+  mode.reserve(most_rows_);
+  G_.reserve(static_cast<std::size_t>(most_rows_) * (most_rows_ + 3));
+}
+
+// Trees that share a row move together.
+void ContactRows::join_islands() {
+  const int trees = static_cast<int>(constraints_->trees.size());
+  tree_island_.resize(trees);
+  std::iota(tree_island_.begin(), tree_island_.end(), 0);
+  const auto root = [&](int tree) {
+    while (tree_island_[tree] != tree) tree = tree_island_[tree] = tree_island_[tree_island_[tree]];
+    return tree;
+  };
+  for (const Quad& quad : quads_) {
+    if (quad.tree[0] < 0 || quad.tree[1] < 0) continue;
+    const int a = root(quad.tree[0]), b = root(quad.tree[1]);
+    tree_island_[std::max(a, b)] = std::min(a, b);
+  }
+  island_of_.assign(trees, -1);
+  islands_.clear();
+  for (Item& item : items_) {
+    const int tree = root(quads_[item.quad].tree[0]);
+    if (island_of_[tree] < 0) {
+      island_of_[tree] = static_cast<int>(islands_.size());
+      islands_.emplace_back();
+    }
+    item.island = island_of_[tree];
+    ++islands_[item.island].item_count;
+  }
+}
+
+// Islands in the order of their first item; items within an island in canonical order.
+void ContactRows::number_rows() {
+  int begin = 0;
+  for (Island& island : islands_) {
+    island.item_begin = island.block_begin = begin;
+    begin += island.item_count;
+    island.item_count = island.rows = 0;
+  }
+  order_.resize(items_.size());
+  blocks_.resize(items_.size());
+  for (size_t i = 0; i < items_.size(); ++i) {
+    Item& item = items_[i];
+    Island& island = islands_[item.island];
+    item.block = island.item_count++;
+    order_[island.item_begin + item.block] = static_cast<int>(i);
+    Block& block = blocks_[island.block_begin + item.block];
+    block = item_blocks_[i];
+    block.first = island.rows;
+    if (item.lane == 0) {
+      int row = island.rows;
+      for (int k = 0; k < item.quads; ++k) {
+        quads_[item.quad + k].first = row;
+        row += quads_[item.quad + k].rows;
+      }
+    }
+    island.rows += item.rows;
+  }
+  rows_ = 0;
+  std::size_t G = 0;
+  for (Island& island : islands_) {
+    island.row_begin = rows_;
+    island.stride = (island.rows + 3) / 4 * 4;
+    island.G = G;
+    rows_ += island.rows;
+    G += static_cast<std::size_t>(island.rows) * island.stride;
+  }
+  G_.resize(G);
+  b_.resize(rows_);
+  lam.assign(rows_, 0.0);
+  sigma.assign(rows_, 0.0);
+  mode.resize(rows_);
+}
+
+// w = D^-1/2 L^-T j: from the last dof that the row touches to the root, each finished entry is taken from
+// those of its ancestors.
+void ContactRows::project(const Model& model, const Data& data) {
+  const Structure& s = model.structure();
+  scale_.resize(s.nv);
+  for (int d = 0; d < s.nv; ++d) scale_[d] = std::sqrt(data.inverse_diagonal[d]);
+  W_.resize(J_.size());
+  std::copy(J_.begin(), J_.end(), W_.begin());
+  for (const Quad& quad : quads_) {
+    for (int side = 0; side < 2; ++side) {
+      if (quad.tree[side] < 0) continue;
+      const int begin = constraints_->trees[quad.tree[side]].dof_begin;
+      Lanes* w = W_.data() + quad.at[side];
+      for (int d = begin + quad.used[side] - 1; d >= begin; --d) {
+        const Lanes x = w[d - begin];
+        if (x[0] == 0.0 && x[1] == 0.0 && x[2] == 0.0 && x[3] == 0.0) continue;
+        const DofIndex& dof = s.dofs[d];
+        const double* row = data.factor.data() + dof.row;
+        const int* path = s.path.data() + dof.row;
+        for (int m = 0; m < dof.depth; ++m) w[path[m] - begin] -= broadcast(row[m]) * x;
+        w[d - begin] = x * broadcast(scale_[d]);
+      }
+    }
+  }
+}
+
+namespace {
+
+// sum over dofs of w_a w_b^T, rows of a by rows of b
+struct Product {
+  Lanes row[4]{};
+
+  void add(const Lanes* a, const Lanes* b, int count, int rows) {
+    if (rows == 3) {
+      for (int d = 0; d < count; ++d) {
+        row[0] += broadcast(a[d][0]) * b[d];
+        row[1] += broadcast(a[d][1]) * b[d];
+        row[2] += broadcast(a[d][2]) * b[d];
+      }
+      return;
+    }
+    for (int d = 0; d < count; ++d) {
+      row[0] += broadcast(a[d][0]) * b[d];
+      row[1] += broadcast(a[d][1]) * b[d];
+      row[2] += broadcast(a[d][2]) * b[d];
+      row[3] += broadcast(a[d][3]) * b[d];
+    }
+  }
+};
+
+}  // namespace
+
+void ContactRows::fill_problem(const Island& island) {
+  double* G = G_.data() + island.G;
+  std::fill(G, G + static_cast<std::size_t>(island.rows) * island.stride, 0.0);
+  // The island's quads, each once: those where an item begins.
+  const auto for_each_quad = [&](auto&& visit) {
+    for (int k = 0; k < island.item_count; ++k) {
+      const Item& item = items_[order_[island.item_begin + k]];
+      if (item.lane != 0) continue;
+      for (int i = 0; i < item.quads; ++i) visit(quads_[item.quad + i]);
+    }
+  };
+  for_each_quad([&](const Quad& a) {
+    for_each_quad([&](const Quad& b) {
+      if (b.first > a.first) return;
+      Product product;
+      bool meet = false;
+      for (int i = 0; i < 2; ++i) {
+        for (int j = 0; j < 2; ++j) {
+          if (a.tree[i] < 0 || a.tree[i] != b.tree[j]) continue;
+          product.add(W_.data() + a.at[i], W_.data() + b.at[j], std::min(a.used[i], b.used[j]), a.rows);
+          meet = true;
+        }
+      }
+      if (!meet) return;
+      for (int r = 0; r < a.rows; ++r) {
+        double* row = G + static_cast<std::size_t>(a.first + r) * island.stride;
+        for (int c = 0; c < b.rows; ++c) row[b.first + c] = product.row[r][c];
+      }
+    });
+  });
+  for (int i = 0; i < island.rows; ++i) {
+    for (int j = 0; j < i; ++j)
+      G[static_cast<std::size_t>(j) * island.stride + i] = G[static_cast<std::size_t>(i) * island.stride + j];
+  }
+}
+
+void ContactRows::velocities(const VectorX& x, double* out) const {
+  for (const Item& item : items_) {
+    if (item.lane != 0) continue;
+    for (int k = 0; k < item.quads; ++k) {
+      const Quad& quad = quads_[item.quad + k];
+      Lanes sum{};
+      for (int side = 0; side < 2; ++side) {
+        if (quad.tree[side] < 0) continue;
+        const double* values = x.data() + constraints_->trees[quad.tree[side]].dof_begin;
+        const Lanes* j = J_.data() + quad.at[side];
+        for (int d = 0; d < quad.used[side]; ++d) sum += j[d] * broadcast(values[d]);
+      }
+      double* to = out + islands_[item.island].row_begin + quad.first;
+      for (int r = 0; r < quad.rows; ++r) to[r] = sum[r];
+    }
+  }
+}
+
+void ContactRows::add_impulses(const double* impulses, VectorX& force) const {
+  for (const Item& item : items_) {
+    if (item.lane != 0) continue;
+    for (int k = 0; k < item.quads; ++k) {
+      const Quad& quad = quads_[item.quad + k];
+      const double* from = impulses + islands_[item.island].row_begin + quad.first;
+      Lanes x{};
+      for (int r = 0; r < quad.rows; ++r) x[r] = from[r];
+      for (int side = 0; side < 2; ++side) {
+        if (quad.tree[side] < 0) continue;
+        double* values = force.data() + constraints_->trees[quad.tree[side]].dof_begin;
+        const Lanes* j = J_.data() + quad.at[side];
+        for (int d = 0; d < quad.used[side]; ++d) {
+          const Lanes product = j[d] * x;
+          values[d] += (product[0] + product[1]) + (product[2] + product[3]);
+        }
+      }
+    }
+  }
+}
+
+ContactProblem ContactRows::problem(const Island& island, double gravity_step) const {
+  const double* b = b_.data() + island.row_begin;
+  return {law_,
+          {blocks_.data() + island.block_begin, static_cast<std::size_t>(island.item_count)},
+          island.rows,
+          G_.data() + island.G,
+          island.stride,
+          b,
+          velocity_scale({b, b + island.rows}, gravity_step)};
+}
+
+void ContactRows::build(const Model& model, const Data& data, const Constraints& constraints,
+                        const collision::Colliders& colliders, const collision::Contacts& contacts,
+                        const RowSettings& settings, const VectorX& q, const VectorX& v,
+                        const VectorX& v_free) {
+  constraints_ = &constraints;
+  law_ = settings.law;
+  items_.clear();
+  quads_.clear();
+  item_blocks_.clear();
+  frames_.clear();
+  J_.clear();
+  Builder builder{*this, model, data, constraints, settings, q, v, v_free};
+  builder.equalities();
+  builder.dry_friction();
+  builder.limits();
+  builder.contacts(colliders, contacts);
+  join_islands();
+  number_rows();
+  if (rows_ == 0) return;
+  project(model, data);
+  velocities(v_free, b_.data());
+  for (const Item& item : items_) {
+    if (item.lane != 0) continue;
+    for (int k = 0; k < item.quads; ++k) {
+      const Quad& quad = quads_[item.quad + k];
+      double* to = b_.data() + islands_[item.island].row_begin + quad.first;
+      for (int r = 0; r < quad.rows; ++r) to[r] += quad.bias[r];
+    }
+  }
+  for (const Island& island : islands_) fill_problem(island);
+}
+
+}  // namespace articula

@@ -1,0 +1,162 @@
+#include "articula/steppers/impulse.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "articula/dynamics/activation.hpp"
+#include "articula/dynamics/crba.hpp"
+#include "articula/kinematics/manifold.hpp"
+#include "articula/kinematics/motion.hpp"
+#include "warm_start.hpp"
+
+namespace articula {
+
+namespace {
+
+int contact_capacity(const collision::Colliders& colliders, int wanted) {
+  if (wanted > 0) return wanted;
+  const std::size_t n = colliders.list().size();
+  const std::size_t pairs = colliders.swept() ? 16 * n : 4 * colliders.pairs().size();
+  return static_cast<int>(std::min(pairs, 64 + 12 * n));
+}
+
+// A bound on the speed of every point of a collider, from the links' velocities for `v`.
+void add_speeds(const Model& model, Data& data, ImpulseWork& work, const VectorX& v) {
+  propagate_motion(model, data, v.data(), nullptr);
+  const auto& list = work.colliders.list();
+  for (size_t i = 0; i < list.size(); ++i) {
+    const collision::Collider& c = list[i];
+    if (c.link == 0) continue;
+    const Motion& motion = data.link_v[c.link];
+    const Vec3 centre = data.link_r[c.link] + data.link_R[c.link] * c.centre;
+    const double radius = std::isfinite(c.radius) ? c.radius : 0.0;
+    work.speed[i] =
+        std::max(work.speed[i], norm(point_velocity(motion, centre)) + radius * norm(motion.angular));
+  }
+}
+
+}  // namespace
+
+ImpulseWork::ImpulseWork(const Model& model, int most_contacts)
+    : colliders(model),
+      contacts(colliders, contact_capacity(colliders, most_contacts)),
+      constraints(model),
+      rows(model, constraints, contact_capacity(colliders, most_contacts)),
+      free(model),
+      v_free(model.nv()),
+      v_next(model.nv()),
+      q_next(model.nq()),
+      activation_next(model.na()),
+      impulse(model.nv()),
+      speed(colliders.list().size(), 0.0) {
+  solver.reserve(rows.most_rows(), rows.most_blocks());
+}
+
+namespace {
+
+void solve_islands(ImpulseWork& work, double gravity_step, bool warm, StepReport& report) {
+  ContactRows& rows = work.rows;
+  report.islands = static_cast<int>(rows.islands().size());
+  report.guessed_islands = 0;
+  report.residual = 0.0;
+  report.contact = SolveStatus::solved;
+  for (const Island& island : rows.islands()) {
+    const ContactProblem problem = rows.problem(island, gravity_step);
+    const SolveReport solved =
+        solve_contact(problem, work.solver, warm, rows.mode.data() + island.row_begin,
+                      rows.lam.data() + island.row_begin, rows.sigma.data() + island.row_begin);
+    report.guessed_islands += solved.stage == SolveStage::guess;
+    report.residual = std::max(report.residual, solved.relative_residual);
+    report.contact = std::max(report.contact, solved.status);
+    report.iterations += solved.iterations;
+  }
+}
+
+// v+ = v_free + Mhat^-1 J^T lam
+void apply_impulses(const Model& model, const Data& data, ImpulseWork& work) {
+  work.impulse.setZero();
+  work.rows.add_impulses(work.rows.lam.data(), work.impulse);
+  solve_mass_matrix(model, data, work.impulse);
+  work.v_next = work.v_free + work.impulse;
+}
+
+// Whether a hinge or slide runs past an end of its range: one that had a row stops there.
+bool passed_limit(const Model& model, const ImpulseWork& work, const VectorX& q, double h) {
+  const Structure& s = model.structure();
+  for (int j : work.constraints.limited_joints) {
+    const JointIndex& joint = s.joints[j];
+    if (joint.type == JointType::ball) continue;
+    const double* range = model.theta().data() + joint.range;
+    const double next = q[joint.q] + h * work.v_next[joint.dof];
+    const bool inside = q[joint.q] > range[0] && q[joint.q] < range[1];
+    if (inside && (next < range[0] - 1e-6 || next > range[1] + 1e-6)) return true;
+  }
+  return false;
+}
+
+// Whether some collider moves farther than detection looked.
+bool outran(const Model& model, Data& data, ImpulseWork& work, double h) {
+  std::fill(work.speed.begin(), work.speed.end(), 0.0);
+  add_speeds(model, data, work, work.v_next);
+  bool any = false;
+  for (size_t i = 0; i < work.speed.size(); ++i) {
+    if (h * work.speed[i] <= work.contacts.reach[i]) continue;
+    work.contacts.reach[i] = 1.5 * h * work.speed[i];
+    any = true;
+  }
+  return any;
+}
+
+}  // namespace
+
+StepReport impulse_step(const Model& model, Data& data, ImpulseWork& work, const ImpulseSettings& settings,
+                        const Input& input, State& state, WarmStart& warm) {
+  StepReport report;
+  const double h = settings.dt, gravity_step = h * norm(model.gravity());
+  report.status =
+      free_velocity(model, data, work.free, {h, settings.implicit_gyroscopic}, state, input, work.v_free);
+  if (report.status != StepStatus::ok) return report;
+  RowSettings row_settings{h, settings.law, settings.recovery_speed,
+                           settings.bounce_speed < 0.0 ? 2.0 * gravity_step : settings.bounce_speed};
+
+  std::fill(work.speed.begin(), work.speed.end(), 0.0);
+  add_speeds(model, data, work, work.v_free);
+  add_speeds(model, data, work, state.v);  // last: velocities for v are what rows read
+  for (size_t i = 0; i < work.speed.size(); ++i)
+    work.contacts.reach[i] = 1.2 * h * work.speed[i] + h * gravity_step;
+  for (int pass = 0; pass < 3; ++pass) {
+    report.overflow = detect(work.colliders, model, data, work.contacts) == collision::DetectStatus::overflow;
+    work.rows.build(model, data, work.constraints, work.colliders, work.contacts, row_settings, state.q,
+                    state.v, work.v_free);
+    const bool guess = settings.warm_start && warm.law == settings.law && !warm.entries.empty();
+    if (guess) read_warm_start(warm, work.rows, gravity_step);
+    solve_islands(work, gravity_step, guess, report);
+    apply_impulses(model, data, work);
+    if (!work.v_next.allFinite()) break;
+    const bool limit = passed_limit(model, work, state.q, h),
+               faster = work.rows.size() > 0 && outran(model, data, work, h);
+    if (!limit && !faster) break;
+    if (limit) row_settings.limit_slack = 1e300;
+    propagate_motion(model, data, state.v.data(), nullptr);
+  }
+  report.rows = work.rows.size();
+  report.contacts = static_cast<int>(work.contacts.list.size());
+  for (const Item& item : work.rows.items()) {
+    if (item.kind == RowKind::contact) report.deepest = std::max(report.deepest, -item.phi);
+  }
+
+  integrate(model, state.q, work.v_next, h, work.q_next);
+  next_activations(model, state.activation, work.free.control, h, work.activation_next);
+  if (!work.v_next.allFinite() || !work.q_next.allFinite() || !work.activation_next.allFinite()) {
+    report.status = StepStatus::result_not_finite;
+    return report;
+  }
+  write_warm_start(work.rows, settings.law, warm);
+  state.q = work.q_next;
+  state.v = work.v_next;
+  state.activation = work.activation_next;
+  state.time += h;
+  return report;
+}
+
+}  // namespace articula
