@@ -12,6 +12,14 @@ constexpr double smallest = 1e-15;
 // I_origin = I_com + m (c^2 1 - c c^T) and in files must not turn the axes of a symmetric body.
 constexpr double tolerance = 1e-11;
 
+// An element off the diagonal that leaves the axes alone: nothing beside the gap of its moments, or where
+// they are equal but for rounding, rounding itself.
+bool vanishes(double element, double gap, double scale) {
+  constexpr double epsilon = 1e-17, equal = 1e-8;
+  if (std::abs(element) <= epsilon * scale) return true;
+  return std::abs(gap) <= equal * scale && std::abs(element) <= tolerance * scale;
+}
+
 // Jacobi's rotations by at most an eighth of a turn: from nearly diagonal, the axes hardly move.
 Matrix3 diagonalise(Matrix3& D, Matrix3 axes, double scale) {
   constexpr int most_sweeps = 12;
@@ -19,7 +27,7 @@ Matrix3 diagonalise(Matrix3& D, Matrix3 axes, double scale) {
     bool rotated = false;
     for (int k = 0; k < 3; ++k) {
       const int i = (k + 1) % 3, j = (k + 2) % 3;
-      if (std::abs(D(i, j)) <= tolerance * scale) continue;
+      if (vanishes(D(i, j), D(j, j) - D(i, i), scale)) continue;
       const double tau = (D(j, j) - D(i, i)) / (2.0 * D(i, j));
       const double t = (tau >= 0.0 ? 1.0 : -1.0) / (std::abs(tau) + std::sqrt(1.0 + tau * tau));
       const double c = 1.0 / std::sqrt(1.0 + t * t), s = t * c;
