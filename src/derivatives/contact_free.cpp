@@ -170,7 +170,7 @@ void ContactFreeDerivatives::jacobians(MatrixRef by_state, MatrixRef by_tau) {
   blocks_.setZero();
   assemble_rnea_derivatives(*model_, *data_, rnea_, options_.external != nullptr, -1.0,
                             {blocks_.data(), blocks_.data() + width_, static_cast<int>(blocks_.cols()), 1});
-  add_spring_jacobian(*model_, step_->q, 1.0, blocks_);
+  add_spring_jacobian(*model_, step_->q, 1.0, blocks_.data(), static_cast<int>(blocks_.cols()), 1);
   for (int d = 0; d < nv_; ++d) blocks_(d, width_ + d) -= model_->constants().damping[d];
   solve_mass_matrix_columns(*model_, *data_, blocks_.leftCols(2 * width_));
   inverse_mass_matrix(*model_, *data_, blocks_.middleCols(2 * width_, nv_));

@@ -24,6 +24,10 @@ void measure_transmissions(const Model& model, const Data& data, ForceWork& work
 void measure_frames(const Model& model, const Data& data, ForceWork& work);
 void transmit_forces(const Model& model, ForceWork& work, const double* q);
 void transmit_to_frames(const Data& data, const Model& model, ForceWork& work);
+// own += wrench on the frame, -reaction on the reference frame, and the opposite of both where joints move
+// both alike.
+void add_transmitted_wrench(const Model& model, const Data& data, const FrameTransmission& t,
+                            const Force& wrench, const Force& reaction, std::vector<Force>& own);
 std::vector<FrameTransmission> find_frame_transmissions(const Model& model);
 
 // The gear of an actuator on a ball or free joint.
@@ -60,6 +64,11 @@ void add_compensation(const Model& model, const Data& data, WrenchField& field);
 enum class Carrier { hand, actuator, nobody };
 Carrier carrier(const Model& model, int joint);
 
+// From the reference point of a body's tree to that of another's.
+inline Vec3 reference_shift(const Model& model, const Data& data, int from, int to) {
+  const Structure& s = model.structure();
+  return data.link_reference[s.bodies[from].link] - data.link_reference[s.bodies[to].link];
+}
 // A body's centre of mass, from the reference point of its tree.
 inline Vec3 com_from_reference(const Model& model, const Data& data, int body) {
   const int k = model.structure().bodies[body].link;

@@ -54,11 +54,6 @@ std::vector<FrameTransmission> find_frame_transmissions(const Model& model) {
   return found;
 }
 
-Vec3 reference_shift(const Model& model, const Data& data, int from, int to) {
-  const Structure& s = model.structure();
-  return data.link_reference[s.bodies[from].link] - data.link_reference[s.bodies[to].link];
-}
-
 // With reference frame (2):  l = g_shift . R2^T (p1 - p2) + g_turn . log(R2^T R1);  without:  l = 0
 void measure_frames(const Model& model, const Data& data, ForceWork& work) {
   for (FrameTransmission& t : work.frames) {

@@ -131,11 +131,17 @@ void add_spring_adjoint(const Model& model, const ConstVectorRef& q, const Const
       });
 }
 
-void add_spring_jacobian(const Model& model, const ConstVectorRef& q, double scale, RowMatrixRef J) {
+void add_spring_jacobian(const Model& model, const ConstVectorRef& q, double scale, double* J, int row_stride,
+                         int column_stride) {
+  const auto at = [&](int i, int j) -> double& { return J[i * row_stride + j * column_stride]; };
   for_each_joint(model, q, false, [&](const JointIndex& joint, double k, const Stretch& stretch) {
-    for (int i = 0; i < stretch.added; ++i) J(joint.dof + i, joint.dof + i) -= scale * k;
+    for (int i = 0; i < stretch.added; ++i) at(joint.dof + i, joint.dof + i) -= scale * k;
     if (stretch.turning < 0) return;
-    J.block<3, 3>(stretch.turning, stretch.turning) -= scale * k * TurnRates(stretch.turn).by_q.eigen();
+    const Mat3 rate = TurnRates(stretch.turn).by_q;
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j < 3; ++j)
+        at(stretch.turning + i, stretch.turning + j) -= scale * k * rate.column(j)[i];
+    }
   });
 }
 

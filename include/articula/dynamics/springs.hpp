@@ -20,7 +20,8 @@ void add_spring_directional(const Model& model, const ConstVectorRef& q, const C
 void add_spring_adjoint(const Model& model, const ConstVectorRef& q, const ConstVectorRef& y, VectorRef q_bar,
                         double* theta_bar);
 
-// J += scale dtau/dq, block-diagonal.
-void add_spring_jacobian(const Model& model, const ConstVectorRef& q, double scale, RowMatrixRef J);
+// J += scale dtau/dq, block-diagonal; entry (i, j) of J is at i row_stride + j column_stride.
+void add_spring_jacobian(const Model& model, const ConstVectorRef& q, double scale, double* J, int row_stride,
+                         int column_stride);
 
 }  // namespace articula
