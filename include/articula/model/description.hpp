@@ -216,7 +216,16 @@ enum class SensorType {
   subtree_com,
   subtree_linear_velocity,
   subtree_angular_momentum,
-  clock
+  clock,
+  tendon_actuator_force,
+  joint_limit_force,
+  tendon_limit_position,
+  tendon_limit_velocity,
+  tendon_limit_force,
+  range_finder,
+  potential_energy,
+  kinetic_energy,
+  user  // as many numbers as `dimension`, all zero: only the user knows them
 };
 
 enum class ObjectType { none, body, body_inertial, frame, geometry, joint, actuator, tendon };
@@ -229,6 +238,7 @@ struct SensorDescription {
   ObjectType reference_type = ObjectType::none;  // frame sensors: measured in this object's frame
   std::string reference;
   double cutoff = 0.0;  // 0: none
+  int dimension = 0;    // of a user sensor
   std::string where;
 };
 

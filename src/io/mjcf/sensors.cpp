@@ -43,7 +43,16 @@ constexpr std::array rows{
     Row{"subtreecom", SensorType::subtree_com, ObjectType::body, "body"},
     Row{"subtreelinvel", SensorType::subtree_linear_velocity, ObjectType::body, "body"},
     Row{"subtreeangmom", SensorType::subtree_angular_momentum, ObjectType::body, "body"},
-    Row{"clock", SensorType::clock, ObjectType::none, nullptr}};
+    Row{"tendonactuatorfrc", SensorType::tendon_actuator_force, ObjectType::tendon, "tendon"},
+    Row{"jointlimitfrc", SensorType::joint_limit_force, ObjectType::joint, "joint"},
+    Row{"tendonlimitpos", SensorType::tendon_limit_position, ObjectType::tendon, "tendon"},
+    Row{"tendonlimitvel", SensorType::tendon_limit_velocity, ObjectType::tendon, "tendon"},
+    Row{"tendonlimitfrc", SensorType::tendon_limit_force, ObjectType::tendon, "tendon"},
+    Row{"rangefinder", SensorType::range_finder, ObjectType::frame, "site"},
+    Row{"e_potential", SensorType::potential_energy, ObjectType::none, nullptr},
+    Row{"e_kinetic", SensorType::kinetic_energy, ObjectType::none, nullptr},
+    Row{"clock", SensorType::clock, ObjectType::none, nullptr},
+    Row{"user", SensorType::user, ObjectType::none, nullptr}};
 
 const Row* find_row(std::string_view name) {
   for (const Row& row : rows) {
@@ -102,6 +111,24 @@ std::string read_objects(const Reader& reader, const Row& row, const Attributes&
   return "";
 }
 
+// The same for those with attributes of their own.
+std::string read_special(Reader& reader, const Row& row, const Attributes& a, const std::string& suffix,
+                         SensorDescription& sensor) {
+  constexpr int most_numbers = 10'000;
+  if (row.type == SensorType::user) {
+    a.read("dim", sensor.dimension);
+    if (sensor.dimension < 1 || sensor.dimension > most_numbers)
+      fail(a.element(), "attribute dim is {}; it must be 1 to {}", sensor.dimension, most_numbers);
+    reader.warn(a.element(), "only you know what a user sensor reads; its numbers stay zero");
+  }
+  if (row.type == SensorType::range_finder) {
+    if (a.has("camera")) return "images of cameras are not modelled";
+    if (a.has("data") && a.text("data") != "dist") return "range finders read the distance only";
+    reader.warn(a.element(), "range finders see what collides, meshes by their hulls, and nothing else");
+  }
+  return read_objects(reader, row, a, suffix, sensor);
+}
+
 void read_sensor(Reader& reader, const Element& element, const std::string& suffix) {
   const Row* row = find_row(element.name());
   if (row == nullptr) {
@@ -114,7 +141,8 @@ void read_sensor(Reader& reader, const Element& element, const std::string& suff
   sensor.name = instance_name(element, suffix);
   sensor.where = element.where();
   a.read("cutoff", sensor.cutoff);
-  const std::string reason = read_objects(reader, *row, a, suffix, sensor);
+  if (sensor.cutoff < 0.0) fail(element, "attribute cutoff is {}; it cannot be negative", sensor.cutoff);
+  const std::string reason = read_special(reader, *row, a, suffix, sensor);
   if (!reason.empty()) {
     reader.warn(element, reason + "; this sensor is left out");
     return;
