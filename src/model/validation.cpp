@@ -20,6 +20,7 @@ std::string at(const std::string& where) { return where.empty() ? "" : where + "
 
 template <class Element>
 std::string label(const char* kind, const Element& element) {
+  if (element.name.empty()) return fmt::format("{}{} without a name", at(element.where), kind);
   return fmt::format("{}{} '{}'", at(element.where), kind, element.name);
 }
 
@@ -72,7 +73,8 @@ class Names {
   void add(const std::string& name, const std::string& where) {
     if (name.empty()) return;
     if (!known_.insert(name).second) {
-      throw Error(fmt::format("{}{} '{}': another {} has that name", at(where), kind_, name, kind_));
+      throw Error(fmt::format("{}{} '{}': another {} has that name; rename one of them", at(where), kind_,
+                              name, kind_));
     }
     order_.push_back(name);
   }

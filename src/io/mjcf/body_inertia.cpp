@@ -1,5 +1,6 @@
 #include "io/mjcf/body_inertia.hpp"
 
+#include <cmath>
 #include <unordered_map>
 
 #include "io/mjcf/inertia.hpp"
@@ -58,6 +59,10 @@ InertiaDescription read_inertial(const Reader& reader, const Attributes& a) {
 void bound_inertia(const Compiler& compiler, const Element& body, InertiaDescription& inertia) {
   inertia.mass = std::max(inertia.mass, compiler.least_mass);
   Vector3 moments = moments_of(inertia);
+  if (!std::isfinite(inertia.mass) || !moments.allFinite() || !inertia.com.allFinite())
+    fail(
+        body,
+        "its mass or inertia overflows; check the sizes, positions and densities of its geoms (in SI units)");
   bool changed = false;
   if (moments.minCoeff() < compiler.least_inertia) {
     moments = moments.cwiseMax(compiler.least_inertia);
