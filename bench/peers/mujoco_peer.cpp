@@ -128,6 +128,13 @@ void forward(PeerModel& model, const State& state) {
 mjtSize nv(const mjModel& m) { return m.nv; }
 mjtSize nv_nv(const mjModel& m) { return m.nv * m.nv; }
 
+// The kernel, after tendons, whose armature is part of M.
+void tendons_and_crba(PeerModel& model, const State& state) {
+  kinematics(model, state);
+  mj_tendon(model.m, model.d);
+  crba_factor(model, state);
+}
+
 void mass_matrix(PeerModel& model, const State&, double* out) {
   const mjtSize n = model.m->nv;
   std::vector<double>& unit = model.workspace;
@@ -159,7 +166,7 @@ mjtSize bodies_3(const mjModel& m) { return 3 * m.nbody; }
 mjtSize bodies_9(const mjModel& m) { return 9 * m.nbody; }
 
 constexpr Quantity quantities[] = {
-    {"mass_matrix", nv_nv, crba_factor, mass_matrix},
+    {"mass_matrix", nv_nv, tendons_and_crba, mass_matrix},
     {"bias", nv, forward, copy_of<&mjData::qfrc_bias, nv>},
     {"inverse_dynamics", nv, forward, inverse_dynamics},
     {"forward_dynamics", nv, aba, copy_of<&mjData::qacc, nv>},
@@ -360,7 +367,11 @@ PeerStatus set_option(PeerModel* model, const char* name, double value) {
     int disable;
   };
   static constexpr Flag flags[] = {
-      {"contact", mjDSBL_CONTACT}, {"limit", mjDSBL_LIMIT}, {"frictionloss", mjDSBL_FRICTIONLOSS}};
+      {"contact", mjDSBL_CONTACT},
+      {"limit", mjDSBL_LIMIT},
+      {"frictionloss", mjDSBL_FRICTIONLOSS},
+      {"constraint", mjDSBL_CONSTRAINT},
+  };
   const std::string_view option = name;
   mjOption& options = model->m->opt;
   if (option == "timestep") {

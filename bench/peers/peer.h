@@ -120,7 +120,8 @@ typedef struct PeerApi {
   PeerStatus (*simulate)(PeerModel* model, const PeerStates* start, int steps, const double* ctrl, double* q,
                          double* v);
 
-  /* MuJoCo: "timestep"; 0 or 1: "elliptic" (cone), "contact", "limit", "frictionloss". */
+  /* MuJoCo: "timestep"; 0 or 1: "elliptic" (cone), "contact", "limit", "frictionloss",
+   * "constraint" (all of them). */
   PeerStatus (*set_option)(PeerModel* model, const char* option, double value);
 } PeerApi;
 

@@ -2,9 +2,6 @@
 
 #include "articula/dynamics/aba.hpp"
 #include "articula/dynamics/forces.hpp"
-#include "articula/error.hpp"
-#include "articula/io/load.hpp"
-#include "articula/io/paths.hpp"
 #include "bench/peers/peer_load.hpp"
 #include "tests/support/mjcf_text.hpp"
 #include "tests/support/random_forces.hpp"
@@ -77,15 +74,6 @@ class ForcesInMujoco : public ::testing::Test {
  protected:
   std::string reason;
   const PeerApi* mujoco = peers::load_peer("mujoco", reason);
-
-  void expect_file_agrees(const std::string& path) const {
-    SCOPED_TRACE(path);
-    const peers::PeerModelPtr peer = peers::create_from_mjcf_file(*mujoco, path);
-    for (const char* option : {"contact", "limit", "frictionloss"}) {
-      ASSERT_EQ(mujoco->set_option(peer.get(), option, 0.0), PEER_OK);
-    }
-    expect_agreement(*mujoco, peer, load(path), 50);
-  }
 };
 
 TEST_F(ForcesInMujoco, of_random_robots_are_ours) {
@@ -96,26 +84,6 @@ TEST_F(ForcesInMujoco, of_random_robots_are_ours) {
     const auto peer = peers::create_from_mjcf_text(*mujoco, mjcf_text(model.description()));
     expect_agreement(*mujoco, peer, model, 10);
   }
-}
-
-TEST_F(ForcesInMujoco, of_our_own_models_are_ours) {
-  if (mujoco == nullptr) GTEST_SKIP() << reason;
-  for (const std::string& name : model_names()) {
-    expect_file_agrees((models_directory() / (name + ".xml")).string());
-  }
-}
-
-TEST_F(ForcesInMujoco, of_the_shared_robots_are_ours) {
-  if (mujoco == nullptr) GTEST_SKIP() << reason;
-  const auto directory = shared_models_directory();
-  if (!directory) GTEST_SKIP() << "no shared models (ARTICULA_SHARED_MODELS)";
-  int files = 0;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(*directory / "mjcf")) {
-    if (entry.path().extension() != ".xml") continue;
-    expect_file_agrees(entry.path().string());
-    ++files;
-  }
-  EXPECT_GE(files, 15);
 }
 
 }  // namespace
