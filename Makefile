@@ -3,7 +3,7 @@ PRESET ?= release
 JOBS ?= $(shell nproc)
 BIN = build/$(PRESET)/bin
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test bench peers format lint clean
+.PHONY: help setup build demo test bench peers fuzz format lint clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,6 +22,9 @@ bench: build ## Build, and measure; rivals take part where `make peers` installe
 peers: ## Install the rivals (MuJoCo, Pinocchio) into .venv-peers; `make bench` builds their adapters
 	scripts/setup build peers
 	scripts/peers
+
+fuzz: setup ## Fuzz the readers of MJCF, STL and OBJ: 20 s each; FULL=1: 30 processor minutes each
+	JOBS=$(JOBS) scripts/fuzz $(if $(FULL),--full)
 
 format: ## Lay out all sources
 	scripts/setup lint

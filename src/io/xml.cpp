@@ -140,6 +140,7 @@ void Tree::include(const File& file, pugi::xml_node node) {
   const Element element{node, &file};
   const std::string name = element.text("file");
   if (name.empty()) fail(element, "attribute file is missing; name the file to include");
+  if (limits_.files == 0) fail(element, "other files are not read here; put their elements into this text");
   if (files_.size() > limits_.files) {
     fail(element, "more than {} files are included", limits_.files);
   }

@@ -18,6 +18,7 @@ namespace articula {
 struct LoadOptions {
   std::string name = "model.xml";  // of a text, for messages
   bool visual_meshes = true;       // also those that neither collide nor weigh anything
+  bool other_files = true;         // false: a text may not refer to files (includes, meshes, models)
   MeshLimits mesh_limits;
   std::size_t most_elements = 250'000;        // bodies, joints, geometries and sites, after <replicate>
   std::size_t most_field_cells = 16'000'000;  // of a height field

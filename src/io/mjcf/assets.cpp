@@ -206,6 +206,8 @@ void read_assets(Reader& reader) {
 // Relative to the main file's directory and the mesh directory, as in MuJoCo; else to the directory of the
 // file that has the element.
 fs::path find_asset(const Reader& reader, const Element& element, const std::string& file) {
+  if (!reader.options.other_files)
+    fail(element, "attribute file: other files are not read here; write the numbers into this text");
   fs::path relative = reader.compiler.strip_path ? fs::path(file).filename() : fs::path(file);
   relative = reader.compiler.directory_of_meshes() / relative;
   const fs::path main = reader.tree.directory() / relative;

@@ -110,6 +110,8 @@ void attach_model(Reader& reader, const Element& element, const std::string& par
   if (reader.options.attachment_depth >= deepest) {
     fail(element, "models are attached to each other more than {} deep; a cycle never ends", deepest);
   }
+  if (!reader.options.other_files)
+    fail(element, "other models are not read here; write its bodies into this text");
   LoadOptions options = reader.options;
   options.attachment_depth += 1;
   options.most_elements -= std::min(options.most_elements, reader.element_count);

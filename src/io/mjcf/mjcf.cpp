@@ -74,7 +74,9 @@ Description load_mjcf(const std::filesystem::path& file, const LoadOptions& opti
 
 Description parse_mjcf(std::string_view text, const std::filesystem::path& directory,
                        const LoadOptions& options) {
-  return mjcf::read(xml::Tree::parse(text, options.name, directory, "include"), options);
+  xml::Limits limits;
+  if (!options.other_files) limits.files = 0;
+  return mjcf::read(xml::Tree::parse(text, options.name, directory, "include", limits), options);
 }
 
 }  // namespace articula
