@@ -4,6 +4,7 @@
 
 #include "bench/collision.hpp"
 #include "bench/dynamics.hpp"
+#include "bench/load.hpp"
 #include "cli/command.hpp"
 #include "cli/rows.hpp"
 
@@ -31,6 +32,8 @@ void bench_collision(const Options& options) {
   print_figures(bench::measure_collision(options.full), options.json);
 }
 
+void bench_load(const Options& options) { print_figures(bench::measure_load(options.full), options.json); }
+
 void add(CLI::App& bench, const char* name, const char* description, void (*run)(const Options&)) {
   CLI::App* command = bench.add_subcommand(name, description);
   const auto options = std::make_shared<Options>();
@@ -46,6 +49,7 @@ void add_bench(CLI::App& app) {
   bench->require_subcommand(1);
   add(*bench, "collision", "Narrow phase by pair, and the collision stage of whole robots", bench_collision);
   add(*bench, "dynamics", "Rigid-body kernels and their derivatives", bench_dynamics);
+  add(*bench, "load", "From a file to a model that is ready; meshes", bench_load);
 }
 
 }  // namespace articula::cli

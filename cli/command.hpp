@@ -14,6 +14,7 @@ namespace articula::cli {
   COMMAND(bench)                   \
   COMMAND(check_gradients)         \
   COMMAND(demo)                    \
+  COMMAND(info)                    \
   COMMAND(models)
 
 #define ARTICULA_DECLARE(name) void add_##name(CLI::App& app);
