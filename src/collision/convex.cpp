@@ -113,7 +113,8 @@ bool separated(const ConvexPair& pair, double margin, GjkResult& g, ConvexDistan
     }
     const Estimate e = estimate_of(g);
     const bool last = tolerance <= finest;
-    if (curved && polish_estimate(pair, e, -0.1 * g.lower, last ? 64 : 2, result)) return true;
+    if (curved && polish_estimate(pair, e, 1e-10 * pair.size - 0.1 * g.lower, last ? 64 : 2, result))
+      return true;
     if (!last) continue;
     result.distance = g.distance;
     result.normal = e.n;
@@ -206,7 +207,26 @@ bool polish_shallow(const ConvexPair& pair, const GjkResult& g, ConvexDistance& 
     e.points[i] = &g.simplex[i];
     e.weight[i] = g.weight[i];
   }
-  return polish_estimate(pair, e, 0.1 * pair.size, 2, result);
+  return polish_estimate(pair, e, 0.1 * pair.size, 3, result);
+}
+
+// A proven solution as a corner of the polytope: the faces around it then lie hardly below it, and need no
+// more search. False if the polytope could not take it.
+bool insert_solution(const ConvexPair& pair, const ConvexDistance& solution, Polytope& P) {
+  DifferencePoint p = difference_support(pair, solution.normal);  // for its vertices
+  p.a = solution.a;
+  p.b = solution.b;
+  p.w = p.a - p.b;
+  int seen = -1;
+  double height = P.visible;
+  for (int f = 0; f < P.face_count; ++f) {
+    const double above = dot(P.face(f).n, p.w) - P.face(f).offset;
+    if (P.face(f).alive && above > height) {
+      height = above;
+      seen = f;
+    }
+  }
+  return seen < 0 || expand(P, seen, p);
 }
 
 // Best first over the faces: a face is settled when the shapes reach no farther along its normal, or, on
@@ -216,7 +236,9 @@ void overlapping(const ConvexPair& pair, const GjkResult& g, ConvexDistance& res
   Polytope P;
   const bool curved = is_curved(*pair.a) || is_curved(*pair.b);
   const double tolerance = (curved ? 1e-11 : 1e-12) * pair.size;
-  const double resolved = 1e-3 * pair.size;
+  // Edges and corners make solutions that differ little lie close together.
+  const bool smooth = is_curved(*pair.a) && is_curved(*pair.b);
+  const double resolved = (smooth ? 1e-3 : 1e-4) * pair.size;
   double best = INFINITY;
   int best_face = -1;
   bool polished = false;
@@ -225,6 +247,7 @@ void overlapping(const ConvexPair& pair, const GjkResult& g, ConvexDistance& res
   if (curved && polish_shallow(pair, g, result)) {
     best = -result.distance;
     polished = true;
+    if (!insert_solution(pair, result, P) && !begin_polytope(pair, g, P)) return;
   }
   for (;;) {
     const int f = lowest_face(P);
@@ -263,6 +286,9 @@ void overlapping(const ConvexPair& pair, const GjkResult& g, ConvexDistance& res
           P.face(f).key = depth;
           continue;
         }
+        if (polished && depth == best && P.point_count < Polytope::max_points / 2 &&
+            insert_solution(pair, solution, P) && !P.face(f).alive)
+          continue;
       }
     }
     if (gap <= tolerance) {

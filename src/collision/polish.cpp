@@ -7,6 +7,7 @@
 
 #include "polish.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace articula::collision {
@@ -60,41 +61,53 @@ SurfacePoint moved(const Patch& patch, const SurfacePoint& at, const Basis& T, c
   return settle(patch, at.x + T.span(C * s) * limit, at.n + T.span(turn) * limit);
 }
 
-bool turns_freely(FeatureKind kind) { return kind == FeatureKind::point || kind == FeatureKind::surface; }
+// x of A x = r; false where A is close to singular.
+bool solve2(const Mat2& A, Vec2 r, double least, Vec2& x) {
+  const double determinant = A.xx * A.yy - A.xy * A.yx;
+  if (!(std::abs(determinant) > least)) return false;
+  x = Vec2{A.yy * r.x - A.xy * r.y, A.xx * r.y - A.yx * r.x} * (1.0 / determinant);
+  return true;
+}
 
-// The Newton step. Where both normals turn freely (D = 1) it is (C_a + C_b + d) nu = u + C_b b + C_a a; where
-// A is flat (C_a = 1, D_a = 0) and B turns freely, nu = a; else the whole system, lengths in units of the
-// shapes' size.
-void newton_step(FeatureKind kind_a, FeatureKind kind_b, const Mat2& Ca, const Mat2& Da, const Mat2& Cb,
-                 const Mat2& Db, double d, Vec2 u, Vec2 a, Vec2 b, double inverse, Vec2& sa, Vec2& sb) {
-  const bool free_a = turns_freely(kind_a), free_b = turns_freely(kind_b);
-  if (free_a && free_b) {
-    const Mat2 S = Ca + Cb + Mat2{d, 0, 0, d};
-    const double determinant = S.xx * S.yy - S.xy * S.yx;
-    const Vec2 r = u + Cb * b + Ca * a;
-    if (std::abs(determinant) * inverse * inverse > 1e-20) {
-      const Vec2 nu = Vec2{S.yy * r.x - S.xy * r.y, S.xx * r.y - S.yx * r.x} * (1.0 / determinant);
-      sa = nu - a;
-      sb = b - nu;
+bool invert(const Mat2& A, double least, Mat2& out) {
+  const double determinant = A.xx * A.yy - A.xy * A.yx;
+  if (!(std::abs(determinant) > least)) return false;
+  out = Mat2{A.yy, -A.xy, -A.yx, A.xx} * (1.0 / determinant);
+  return true;
+}
+
+// The Newton step. Where one side's normal turns both ways its D is eliminated, and a 2x2 system is left:
+//   (E_a D_a^-1 D_b + C_b) s_b = r_1 + E_a D_a^-1 r_2,   E_a = C_a + d D_a
+// Two lines, which turn one way each, take the whole system, lengths in units of the shapes' size.
+void newton_step(const Mat2& Ca, const Mat2& Da, const Mat2& Cb, const Mat2& Db, double d, Vec2 u, Vec2 a,
+                 Vec2 b, double inverse, Vec2& sa, Vec2& sb) {
+  const Mat2 E = Ca + Da * d;
+  const Vec2 r1 = a * d - u, r2 = b - a;
+  const double least = 1e-3 * std::min(inverse, 1.0);
+  Mat2 inverse_D;
+  if (invert(Da, least, inverse_D)) {
+    const Mat2 K = E * inverse_D;
+    const Mat2 A = K * Db + Cb;
+    const double size = std::abs(A.xx) + std::abs(A.xy) + std::abs(A.yx) + std::abs(A.yy);
+    if (solve2(A, r1 + K * r2, 1e-12 * size * size, sb)) {
+      sa = inverse_D * (r2 - Db * sb);
       return;
     }
   }
-  if (kind_a == FeatureKind::face && free_b) {
-    sb = b - a;
-    sa = u + Cb * sb - a * d;
-    return;
+  if (invert(Db, least, inverse_D)) {
+    const Mat2 K = Cb * inverse_D;
+    const Mat2 A = E + K * Da;
+    const double size = std::abs(A.xx) + std::abs(A.xy) + std::abs(A.yx) + std::abs(A.yy);
+    if (solve2(A, K * r2 - r1, 1e-12 * size * size, sa)) {
+      sb = inverse_D * (r2 - Da * sa);
+      return;
+    }
   }
-  if (kind_b == FeatureKind::face && free_a) {
-    sa = b - a;
-    sb = b * d + Ca * sa - u;
-    return;
-  }
-  const Mat2 E = Ca + Da * d;
   double M[4][4] = {{-E.xx * inverse, -E.xy * inverse, Cb.xx * inverse, Cb.xy * inverse},
                     {-E.yx * inverse, -E.yy * inverse, Cb.yx * inverse, Cb.yy * inverse},
                     {Da.xx, Da.xy, Db.xx, Db.xy},
                     {Da.yx, Da.yy, Db.yx, Db.yy}};
-  double r[4][1] = {{(d * a.x - u.x) * inverse}, {(d * a.y - u.y) * inverse}, {b.x - a.x}, {b.y - a.y}};
+  double r[4][1] = {{r1.x * inverse}, {r1.y * inverse}, {r2.x}, {r2.y}};
   solve4<1>(M, r);
   sa = {r[0][0], r[1][0]};
   sb = {r[2][0], r[3][0]};
@@ -119,7 +132,7 @@ Match polish(const Patch& first, const Patch& second, Vec3 a, Vec3 b, Vec3 n, do
     const double residual =
         (std::abs(u.x) + std::abs(u.y)) * inverse + std::abs(na.x - nb.x) + std::abs(na.y - nb.y);
     if (!(residual < 1e300)) return match;
-    if (residual < 4e-15 || (residual < 1e-12 && residual > 0.5 * previous)) {
+    if (residual < 3e-14 || (residual < 1e-12 && residual > 0.5 * previous)) {
       match = {pa.x, pb.x, n, d, true};
       return match;
     }
@@ -130,7 +143,7 @@ Match polish(const Patch& first, const Patch& second, Vec3 a, Vec3 b, Vec3 n, do
     tangent_map(first, pa, T, Ca, Da);
     tangent_map(second, pb, T, Cb, Db);
     Vec2 sa, sb;
-    newton_step(first.kind, second.kind, Ca, Da, Cb, Db, d, u, na, nb, inverse, sa, sb);
+    newton_step(Ca, Da, Cb, Db, d, u, na, nb, inverse, sa, sb);
     pa = moved(first, pa, T, Ca, Da, sa);
     pb = moved(second, pb, T, Cb, Db, sb);
   }
