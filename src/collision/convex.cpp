@@ -9,7 +9,9 @@
 
 #include "candidates.hpp"
 #include "epa.hpp"
+#include "inner_ball.hpp"
 #include "polish.hpp"
+#include "walk.hpp"
 
 namespace articula::collision {
 namespace {
@@ -48,34 +50,56 @@ Ending ending(const Estimate& e, const ConvexPair& pair, bool second) {
   return end;
 }
 
-// Tries feature pairs, likeliest first, at most `limit` of them; on success fills the result. `ceiling` is
-// the depth (minus distance) above which a solution is of no interest.
-bool polish_estimate(const ConvexPair& pair, const Estimate& e, double ceiling, int limit,
+// A solution of two features as the result, if it is proven: its points lie on the features, and no part of
+// the shapes reaches farther along its normal.
+bool accept(const ConvexPair& pair, Feature fa, Feature fb, const Match& m, Vec3 b_local,
+            ConvexDistance& result) {
+  if (!(std::abs(difference_extent(pair, m.n) + m.distance) <= proof * pair.size)) return false;
+  if (!lies_on(*pair.a, fa, m.a, 1e-9 * pair.size)) return false;
+  if (!lies_on(*pair.b, fb, b_local, 1e-9 * pair.size)) return false;
+  result.distance = m.distance;
+  result.normal = m.n;
+  result.a = m.a;
+  result.b = m.b;
+  result.feature_a = fa;
+  result.feature_b = fb;
+  return true;
+}
+
+// Solves a pair of features; where the solution does not belong to them, goes on to the neighbours it points
+// to, at most `steps` times. `ceiling` is the depth (minus distance) above which a solution is of no
+// interest.
+bool walk_to_solution(const ConvexPair& pair, Feature fa, Feature fb, const Estimate& e, double ceiling,
+                      int steps, ConvexDistance& result) {
+  Vec3 a = e.a, b = e.b, n = e.n;
+  for (;;) {
+    if (fa.kind == FeatureKind::face && fb.kind == FeatureKind::face) return false;
+    const Match m = polish(core_patch(*pair.a, at_origin(), fa), core_patch(*pair.b, pair.b_in_a, fb), a, b,
+                           n, pair.size);
+    if (!m.converged) return false;
+    const Vec3 b_local = transpose_times(pair.b_in_a.R, m.b - pair.b_in_a.p);
+    const Feature next_a = walk(*pair.a, fa, m.a, m.n, pair.size);
+    const Feature next_b =
+        next_a == fa ? walk(*pair.b, fb, b_local, -transpose_times(pair.b_in_a.R, m.n), pair.size) : fb;
+    if (next_a == fa && next_b == fb)
+      return !(-m.distance > ceiling) && accept(pair, fa, fb, m, b_local, result);
+    if (steps-- == 0) return false;
+    fa = next_a, fb = next_b, a = m.a, b = m.b, n = m.n;
+  }
+}
+
+enum class Effort { quick, thorough };
+
+// From the likeliest pair of features; thoroughly: from all pairs the estimate may mean.
+bool polish_estimate(const ConvexPair& pair, const Estimate& e, double ceiling, Effort effort,
                      ConvexDistance& result) {
   const Candidates ca = candidates(*pair.a, ending(e, pair, false));
   const Candidates cb = candidates(*pair.b, ending(e, pair, true));
-  for (int total = 0; total < ca.count + cb.count - 1; ++total)
-    for (int i = std::max(0, total - cb.count + 1); i <= std::min(total, ca.count - 1); ++i) {
-      if (limit-- == 0) return false;
-      const Feature fa = ca.list[i], fb = cb.list[total - i];
-      if (fa.kind == FeatureKind::face && fb.kind == FeatureKind::face) continue;
-      const Match m = polish(core_patch(*pair.a, at_origin(), fa), core_patch(*pair.b, pair.b_in_a, fb), e.a,
-                             e.b, e.n, pair.size);
-      if (!m.converged || -m.distance > ceiling) continue;
-      const double gap = difference_extent(pair, m.n) + m.distance;
-      const double tolerance = proof * pair.size;
-      if (!(std::abs(gap) <= tolerance)) continue;
-      if (!lies_on(*pair.a, fa, m.a, 1e-9 * pair.size)) continue;
-      if (!lies_on(*pair.b, fb, transpose_times(pair.b_in_a.R, m.b - pair.b_in_a.p), 1e-9 * pair.size))
-        continue;
-      result.distance = m.distance;
-      result.normal = m.n;
-      result.a = m.a;
-      result.b = m.b;
-      result.feature_a = fa;
-      result.feature_b = fb;
-      return true;
-    }
+  if (walk_to_solution(pair, ca.list[0], cb.list[0], e, ceiling, 8, result)) return true;
+  if (effort == Effort::quick) return false;
+  for (int total = 1; total < ca.count + cb.count - 1; ++total)
+    for (int i = std::max(0, total - cb.count + 1); i <= std::min(total, ca.count - 1); ++i)
+      if (walk_to_solution(pair, ca.list[i], cb.list[total - i], e, ceiling, 0, result)) return true;
   return false;
 }
 
@@ -113,7 +137,8 @@ bool separated(const ConvexPair& pair, double margin, GjkResult& g, ConvexDistan
     }
     const Estimate e = estimate_of(g);
     const bool last = tolerance <= finest;
-    if (curved && polish_estimate(pair, e, 1e-10 * pair.size - 0.1 * g.lower, last ? 64 : 2, result))
+    if (curved && polish_estimate(pair, e, 1e-10 * pair.size - 0.1 * g.lower,
+                                  last ? Effort::thorough : Effort::quick, result))
       return true;
     if (!last) continue;
     result.distance = g.distance;
@@ -179,14 +204,14 @@ void finish_on_face(const ConvexPair& pair, Polytope& P, int lowest, ConvexDista
 
 // Out of storage, on nearly round differences that reach almost equally far in all directions: descend from
 // every face that may still hide the deepest point.
-bool polish_all(const ConvexPair& pair, Polytope& P, double& best, ConvexDistance& result) {
+bool polish_all(const ConvexPair& pair, Polytope& P, double tolerance, double& best, ConvexDistance& result) {
   bool found = false;
   for (int f = 0; f < P.face_count; ++f) {
     if (!P.face(f).alive || !(P.face(f).key < best)) continue;
     Estimate e;
     face_estimate(P, f, e);
     ConvexDistance solution;
-    if (!polish_estimate(pair, e, best, 8, solution)) continue;
+    if (!polish_estimate(pair, e, best + (found ? 0.0 : tolerance), Effort::thorough, solution)) continue;
     best = -solution.distance;
     result = solution;
     found = true;
@@ -207,7 +232,7 @@ bool polish_shallow(const ConvexPair& pair, const GjkResult& g, ConvexDistance& 
     e.points[i] = &g.simplex[i];
     e.weight[i] = g.weight[i];
   }
-  return polish_estimate(pair, e, 0.1 * pair.size, 3, result);
+  return polish_estimate(pair, e, 0.1 * pair.size, Effort::quick, result);
 }
 
 // A proven solution as a corner of the polytope: the faces around it then lie hardly below it, and need no
@@ -229,6 +254,18 @@ bool insert_solution(const ConvexPair& pair, const ConvexDistance& solution, Pol
   return seen < 0 || expand(P, seen, p);
 }
 
+bool is_shallowest(const ConvexPair& pair, const ConvexDistance& solution) {
+  return inner_ball(pair, solution) >= -solution.distance;
+}
+
+// Whether the farthest points along n, little off a shallow solution's normal, are on the features of the
+// solution: between them there is no other.
+bool leads_to(const ConvexPair& pair, Vec3 n, const DifferencePoint& p, const ConvexDistance& solution) {
+  return -solution.distance <= 0.1 * std::min(size_of(*pair.a), size_of(*pair.b)) &&
+         dot(n, solution.normal) > 0.98 && holds_support(*pair.a, solution.feature_a, p.vertex_a, n) &&
+         holds_support(*pair.b, solution.feature_b, p.vertex_b, -transpose_times(pair.b_in_a.R, n));
+}
+
 // Best first over the faces: a face is settled when the shapes reach no farther along its normal, or, on
 // curved shapes, when polishing from it leads to a proven solution that is barely deeper than the face
 // itself.
@@ -242,11 +279,14 @@ void overlapping(const ConvexPair& pair, const GjkResult& g, ConvexDistance& res
   double best = INFINITY;
   int best_face = -1;
   bool polished = false;
-  result.exact = false;
-  if (!begin_polytope(pair, g, P)) return;
   if (curved && polish_shallow(pair, g, result)) {
     best = -result.distance;
     polished = true;
+    if (is_shallowest(pair, result)) return;
+  }
+  result.exact = false;
+  if (!begin_polytope(pair, g, P)) return;
+  if (polished) {
     if (!insert_solution(pair, result, P) && !begin_polytope(pair, g, P)) return;
   }
   for (;;) {
@@ -255,14 +295,18 @@ void overlapping(const ConvexPair& pair, const GjkResult& g, ConvexDistance& res
       result.exact = true;
       break;
     }
-    // Below the solution already found, and by little.
-    if (polished && best - P.face(f).offset <= resolved && dot(P.face(f).n, result.normal) > 0.95) {
+    // Below the solution already found, by less than anything could hide in.
+    if (polished && best - P.face(f).offset <= 1e-7 * pair.size) {
       P.face(f).key = best;
       continue;
     }
     const DifferencePoint p = difference_support(pair, P.face(f).n);
     const double extent = dot(P.face(f).n, p.w), gap = extent - P.face(f).offset;
-    if (extent < best) {
+    if (polished && best - P.face(f).offset <= resolved && leads_to(pair, P.face(f).n, p, result)) {
+      P.face(f).key = best;
+      continue;
+    }
+    if (extent < (polished ? best - tolerance : best)) {
       best = extent;
       best_face = f;
       polished = false;
@@ -275,14 +319,19 @@ void overlapping(const ConvexPair& pair, const GjkResult& g, ConvexDistance& res
       Estimate e;
       face_estimate(P, f, e);
       ConvexDistance solution;
-      if (polish_estimate(pair, e, extent + tolerance, gap <= 1e-5 * pair.size ? 64 : 1, solution)) {
+      if (polish_estimate(pair, e, extent + tolerance,
+                          gap <= 1e-5 * pair.size ? Effort::thorough : Effort::quick, solution)) {
         const double depth = -solution.distance;
         if (depth < best || (!polished && depth < best + tolerance)) {
           best = depth;
           result = solution;
           polished = true;
+          if (is_shallowest(pair, result)) {
+            result.exact = true;
+            break;
+          }
         }
-        if (depth - P.face(f).offset <= resolved) {
+        if (depth - P.face(f).offset <= resolved && leads_to(pair, P.face(f).n, p, solution)) {
           P.face(f).key = depth;
           continue;
         }
@@ -296,7 +345,7 @@ void overlapping(const ConvexPair& pair, const GjkResult& g, ConvexDistance& res
       continue;
     }
     if (!expand(P, f, p)) {
-      polished |= polish_all(pair, P, best, result);
+      polished |= polish_all(pair, P, polished ? 0.0 : tolerance, best, result);
       result.exact = polished;
       break;
     }

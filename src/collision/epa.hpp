@@ -6,7 +6,7 @@
 namespace articula::collision {
 
 struct Polytope {
-  static constexpr int max_points = 160, max_faces = 320;
+  static constexpr int max_points = 800, max_faces = 2400;
 
   struct Face {
     Vec3 n;         // outward unit normal

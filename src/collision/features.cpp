@@ -114,6 +114,35 @@ int nearest_face(const Shape& shape, Vec3 n, int vertex) {
   }
 }
 
+namespace {
+
+bool box_feature_holds(Feature f, int corner) {
+  if (f.kind == FeatureKind::point) return f.index == corner;
+  if (f.kind == FeatureKind::line) return box_edge(f.index / 4, corner) == f.index;
+  return ((corner >> (f.index / 2)) & 1) == (f.index & 1);
+}
+
+bool mesh_feature_holds(const Hull& hull, Feature f, int vertex) {
+  if (f.kind == FeatureKind::point) return f.index == vertex;
+  if (f.kind == FeatureKind::line)
+    return hull.edge_start[f.index] == vertex || hull.edge_end[f.index] == vertex;
+  for (int i = hull.face_begin[f.index]; i < hull.face_begin[f.index + 1]; ++i)
+    if (hull.face_loop[i] == vertex) return true;
+  return false;
+}
+
+}  // namespace
+
+bool holds_support(const Shape& shape, Feature f, int vertex, Vec3 n) {
+  switch (shape.type) {
+    case ShapeType::box: return box_feature_holds(f, vertex);
+    case ShapeType::mesh: return mesh_feature_holds(*shape.hull, f, vertex);
+    case ShapeType::capsule: return f.kind == FeatureKind::line || f.index == vertex;
+    case ShapeType::cylinder: return f.kind == FeatureKind::line || (n[2] > 0) == (f.index == 1);
+    default: return true;
+  }
+}
+
 int hull_edge(const Hull& hull, int from, int to) {
   for (int e = hull.edge_begin[from]; e < hull.edge_begin[from + 1]; ++e)
     if (hull.edge_end[e] == to) return e;

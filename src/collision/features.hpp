@@ -38,6 +38,9 @@ int nearest_face(const Shape& shape, Vec3 n, int vertex);
 // The smallest feature of a box, mesh or core that holds the vertices; n decides among faces.
 Feature spanned_feature(const Shape& shape, const int* vertices, int count, Vec3 n);
 
+// Whether the farthest point along n, the vertex given or of a curved shape, belongs to the feature.
+bool holds_support(const Shape& shape, Feature feature, int vertex, Vec3 n);
+
 // The hull edge from one vertex to another; -1 if they are not neighbours.
 int hull_edge(const Hull& hull, int from, int to);
 

@@ -97,7 +97,7 @@ int height_field_contacts(const PairArguments& pair, ContactPoint* out) {
   if (f.rows < 2 || f.columns < 2) return 0;
   const Patchwork p = patchwork(pair);
   constexpr int room = 64;
-  PointBuffer<room> buffer;
+  Uncleared<ContactPoint, room> buffer;
   ContactPoint* points = buffer.data();
   int count = 0;
   for (int r = p.row0; r <= p.row1; ++r)

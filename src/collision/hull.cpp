@@ -7,7 +7,7 @@
 
 #include "articula/collision/shape.hpp"
 #include "articula/error.hpp"
-#include "vector.hpp"
+#include "support.hpp"
 
 namespace articula::collision {
 namespace {
@@ -143,22 +143,27 @@ void build_bounds(Hull& hull) {
     }
   hull.centre = (low + high) * 0.5;
   hull.half = (high - low) * 0.5;
-  for (const Vec3 v : hull.vertices) hull.radius = std::max(hull.radius, norm(v - hull.centre));
+  for (const Vec3 v : hull.vertices) {
+    hull.radius = std::max(hull.radius, norm(v - hull.centre));
+    hull.inside += v * (1.0 / hull.vertex_count());
+  }
 }
 
-// The farthest vertex along the middle of each of 24 cells: the octants, by which axis dominates.
+// The farthest vertex along the middle of each cell. Neighbouring cells have nearly the same.
 void build_starts(Hull& hull) {
-  for (int cell = 0; cell < 24; ++cell) {
-    const int axis = cell / 8;
-    Vec3 d(cell & 1 ? 0.4 : -0.4, cell & 2 ? 0.4 : -0.4, cell & 4 ? 0.4 : -0.4);
-    d.lanes[axis] *= 2.5;
-    double best = -1e300;
-    for (int v = 0; v < hull.vertex_count(); ++v)
-      if (dot(d, hull.vertices[v]) > best) {
-        best = dot(d, hull.vertices[v]);
-        hull.start[cell] = v;
+  if (hull.vertex_count() <= scanned_vertices) return;
+  int vertex = 0;
+  for (int side = 0; side < 6; ++side)
+    for (int i = 0; i < start_cells; ++i)
+      for (int j = 0; j < start_cells; ++j) {
+        const int axis = side / 2;
+        Vec3 d;
+        d.lanes[axis] = side % 2 ? 1.0 : -1.0;
+        d.lanes[axis == 0 ? 1 : 0] = (2 * i + 1.0) / start_cells - 1;
+        d.lanes[axis == 2 ? 1 : 2] = (2 * j + 1.0) / start_cells - 1;
+        vertex = support_climb(hull, d, vertex);
+        hull.start.push_back(vertex);
       }
-  }
 }
 
 }  // namespace

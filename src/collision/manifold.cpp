@@ -121,7 +121,7 @@ int manifold(const PairArguments& pair, const Distance& nearest, ContactPoint* o
     const Vec3 n = both ? unit(na - nb) : by_a ? na : -nb;
     outline(pair.a, at_a, oa, n, ca);
     outline(pair.b, at_b, ob, -n, cb);
-    PointBuffer<64> buffer;
+    Uncleared<ContactPoint, 64> buffer;
     ContactPoint* points = buffer.data();
     const double size = std::max(size_of(pair.a), size_of(pair.b));
     count = reduce(points, clip(ca, cb, n, rule, pair.margin, size, points, 64));

@@ -41,11 +41,11 @@ int height_field_contacts(const PairArguments& pair, ContactPoint* out);  // the
 // Points that share faces or parallel lines, for a pair whose nearest points are known.
 int manifold(const PairArguments& pair, const Distance& nearest, ContactPoint* out);
 
-// Room for points that are written before they are read; clearing it would cost more than filling it.
-template <int room>
-struct PointBuffer {
-  alignas(ContactPoint) unsigned char storage[room * sizeof(ContactPoint)];
-  ContactPoint* data() { return reinterpret_cast<ContactPoint*>(storage); }
+// Room for things that are written before they are read; clearing it would cost more than filling it.
+template <class T, int room>
+struct Uncleared {
+  alignas(T) unsigned char storage[room * sizeof(T)];
+  T* data() { return reinterpret_cast<T*>(storage); }
 };
 
 inline ContactPoint contact_of(const Distance& d) {
@@ -59,7 +59,10 @@ inline ContactPoint contact_of(const Distance& d) {
   return c;
 }
 
-// Keeps the deepest point and those that span the widest area; returns how many are left.
+// Picks the deepest point and those that span the widest area across n, at most max_contact_points; returns
+// how many.
+int choose(const Vec3* x, const double* distance, int count, Vec3 n, int* kept);
+// The same on points themselves, at most 64; what is kept comes to the front.
 int reduce(ContactPoint* points, int count);
 
 }  // namespace articula::collision

@@ -99,34 +99,51 @@ int plane_ellipsoid_contacts(const PairArguments& pair, ContactPoint* out) {
   return 1;
 }
 
+namespace {
+
+// The vertices found so far, and a table that tells whether one is among them.
+struct FoundVertices {
+  static constexpr int room = 255;
+  static constexpr unsigned slots = 512;
+  int vertex[room], count = 0;
+  double height[room];
+  unsigned char slot[slots] = {};  // 1 + index in `vertex`; 0: free
+
+  void add(int v, double h) {
+    unsigned i = static_cast<unsigned>(v) * 2654435761u >> 23;
+    for (; slot[i] != 0; i = (i + 1) % slots)
+      if (vertex[slot[i] - 1] == v) return;
+    if (count == room) return;
+    vertex[count] = v;
+    height[count] = h;
+    slot[i] = static_cast<unsigned char>(++count);
+  }
+};
+
+}  // namespace
+
 // All vertices below the margin: they hang together, so they are found by spreading from the lowest.
 int plane_mesh_contacts(const PairArguments& pair, ContactPoint* out) {
   const Vec3 n = pair.at_a.R.z, local = transpose_times(pair.at_b.R, n);
   const Hull& hull = *pair.b.hull;
   const double middle = dot(n, pair.at_b.p - pair.at_a.p);
-  constexpr int room = 64;
-  int found[room], count = 1;
-  double height[room];
-  found[0] = support_mesh(hull, -local).vertex;
-  height[0] = middle + dot(local, hull.vertices[found[0]]);
-  if (height[0] > pair.margin) return 0;
-  for (int i = 0; i < count; ++i)
-    for (int e = hull.edge_begin[found[i]]; e < hull.edge_begin[found[i] + 1] && count < room; ++e) {
-      const int v = hull.edge_end[e];
-      const double h = middle + dot(local, hull.vertices[v]);
-      if (h > pair.margin) continue;
-      bool seen = false;
-      for (int j = 0; j < count; ++j) seen |= found[j] == v;
-      if (seen) continue;
-      found[count] = v;
-      height[count++] = h;
+  const int lowest = support_mesh(hull, -local).vertex;
+  if (middle + dot(local, hull.vertices[lowest]) > pair.margin) return 0;
+  FoundVertices found;
+  found.add(lowest, middle + dot(local, hull.vertices[lowest]));
+  for (int i = 0; i < found.count; ++i)
+    for (int e = hull.edge_begin[found.vertex[i]]; e < hull.edge_begin[found.vertex[i] + 1]; ++e) {
+      const double h = middle + dot(local, hull.vertices[hull.edge_end[e]]);
+      if (h <= pair.margin) found.add(hull.edge_end[e], h);
     }
-  PointBuffer<room> buffer;
-  ContactPoint* points = buffer.data();
-  for (int i = 0; i < count; ++i)
-    points[i] = on_plane(n, pair.at_b * hull.vertices[found[i]], height[i], {FeatureKind::point, found[i]});
-  count = reduce(points, count);
-  std::copy(points, points + count, out);
+  Uncleared<Vec3, FoundVertices::room> x;
+  for (int i = 0; i < found.count; ++i) x.data()[i] = hull.vertices[found.vertex[i]];
+  int kept[max_contact_points];
+  const int count = choose(x.data(), found.height, found.count, local, kept);
+  for (int i = 0; i < count; ++i) {
+    const int v = found.vertex[kept[i]];
+    out[i] = on_plane(n, pair.at_b * hull.vertices[v], found.height[kept[i]], {FeatureKind::point, v});
+  }
   return count;
 }
 

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "closed_match.hpp"
+
 namespace articula::collision {
 
 template <int Columns>
@@ -116,8 +118,9 @@ void newton_step(const Mat2& Ca, const Mat2& Da, const Mat2& Cb, const Mat2& Db,
 }  // namespace
 
 Match polish(const Patch& first, const Patch& second, Vec3 a, Vec3 b, Vec3 n, double size) {
-  SurfacePoint pa = settle(first, a, n), pb = settle(second, b, -n);
   Match match;
+  if (closed_match(first, second, a, b, n, size, match)) return match;
+  SurfacePoint pa = settle(first, a, n), pb = settle(second, b, -n);
   // Radii of curvature set the scale of C against D.
   const double inverse = 1.0 / size;
   double previous = INFINITY;

@@ -1,6 +1,7 @@
 #pragma once
 // Support functions of the cores: the farthest point of a shape along a direction.
 
+#include <algorithm>
 #include <cmath>
 
 #include "articula/collision/shape.hpp"
@@ -44,10 +45,20 @@ inline int support_climb(const Hull& hull, Vec3 d, int vertex) {
   }
 }
 
-inline int start_vertex(const Hull& hull, Vec3 d) {
+// Cell of a direction on the surface of a cube: side, then row and column on it.
+inline int start_cell(Vec3 d) {
   const double x = std::abs(d[0]), y = std::abs(d[1]), z = std::abs(d[2]);
   const int axis = x >= y && x >= z ? 0 : y >= z ? 1 : 2;
-  return hull.start[8 * axis + (d[0] > 0 ? 1 : 0) + (d[1] > 0 ? 2 : 0) + (d[2] > 0 ? 4 : 0)];
+  const double along = axis == 0 ? d[0] : axis == 1 ? d[1] : d[2];
+  const double u = axis == 0 ? d[1] : d[0], v = axis == 2 ? d[1] : d[2];
+  const double scale = along != 0 ? 0.5 * start_cells / std::abs(along) : 0.0;
+  const int i = std::clamp(static_cast<int>(0.5 * start_cells + u * scale), 0, start_cells - 1);
+  const int j = std::clamp(static_cast<int>(0.5 * start_cells + v * scale), 0, start_cells - 1);
+  return ((2 * axis + (along > 0 ? 1 : 0)) * start_cells + i) * start_cells + j;
+}
+
+inline int start_vertex(const Hull& hull, Vec3 d) {
+  return hull.start[static_cast<std::size_t>(start_cell(d))];
 }
 
 inline SupportPoint support_mesh(const Hull& hull, Vec3 d) {

@@ -82,7 +82,7 @@ TEST_P(DistanceOfPair, is_the_same_whatever_the_order_and_wherever_the_scene) {
     const Scene s = random_scene(random, ta, tb, i);
     const Distance d = distance(s.a, s.at_a, s.b, s.at_b), swapped = distance(s.b, s.at_b, s.a, s.at_a);
     const double size = std::max(size_of(s.a), size_of(s.b));
-    const double noise = 1e-8 * size + 1e-14 * norm(s.at_a.p);
+    const double noise = 1e-9 * size + 1e-14 * norm(s.at_a.p);
     EXPECT_NEAR(d.distance, swapped.distance, noise);
     const Placement moved{Mat3::from(random_rotation(random).toRotationMatrix()),
                           Vec3(Vector3(random_direction(random) * 10 * size))};

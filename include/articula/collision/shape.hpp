@@ -30,10 +30,11 @@ struct Hull {
   std::vector<double> face_offset;         // normal . x on the face
   std::vector<int> around_begin, around;   // polygons around each vertex
 
-  std::array<int, 24> start{};  // a vertex to climb from, by direction
-  Vec3 centre;                  // middle of the bounding box
-  Vec3 half;                    // half sizes of the bounding box
-  double radius = 0.0;          // of the sphere about `centre`
+  std::vector<int> start;  // a vertex to climb from, by direction: start_cells^2 on each side of a cube
+  Vec3 centre;             // middle of the bounding box
+  Vec3 half;               // half sizes of the bounding box
+  double radius = 0.0;     // of the sphere about `centre`
+  Vec3 inside;             // a point well inside: the mean of the vertices
 
   int vertex_count() const { return static_cast<int>(vertices.size()); }
   int face_count() const { return static_cast<int>(face_normal.size()); }
@@ -41,6 +42,8 @@ struct Hull {
 
 // Below this count of vertices the support function looks at all of them instead of climbing.
 inline constexpr int scanned_vertices = 32;
+// Directions in which climbing starts, along each edge of a cube.
+inline constexpr int start_cells = 8;
 
 // From points and triangles (outward orientation) of a convex hull. Throws Error if they enclose nothing.
 Hull make_hull(const std::vector<Vector3>& points, const std::vector<std::array<int, 3>>& triangles,

@@ -1,0 +1,150 @@
+#include "closed_match.hpp"
+
+namespace articula::collision {
+namespace {
+
+bool is_straight(const Patch& p) { return p.kind == FeatureKind::point || p.kind == FeatureKind::line; }
+
+// ------------------------------------------------------------------------------------------------ faces
+
+// The other side's point with the opposite normal, and its foot on the face.
+Match on_face(const Patch& face, const Patch& other, Vec3 guess, bool face_first) {
+  Match m;
+  const Vec3 f = face.axis;
+  if (other.kind == FeatureKind::face) return m;
+  if (other.kind == FeatureKind::line && !(std::abs(dot(f, other.axis)) < 1e-12)) return m;
+  if (other.kind == FeatureKind::circle) {
+    const Vec3 flat = other.axis * dot(other.axis, f) - f;
+    if (squared_norm(flat) > 1e-30) guess = other.origin + flat;  // its direction is all that counts
+  }
+  const Vec3 x = settle(other, guess, -f).x;
+  const double height = dot(f, x - face.origin);
+  const Vec3 foot = x - f * height;
+  m = {face_first ? foot : x, face_first ? x : foot, face_first ? f : -f, height, true};
+  return m;
+}
+
+// ------------------------------------------------------------------------------------------------ curves
+
+// A point of a curve (or a corner), and the curve's direction there (zero at a corner).
+struct CurvePoint {
+  Vec3 x, along;
+};
+
+// From the nearest points of two curves, w = q.x - p.x across both: the normal is along w, or, where that is
+// too short to have a direction, across both curves.
+Match between(const Patch& first, const Patch& second, const CurvePoint& p, const CurvePoint& q, Vec3 guess,
+              double size) {
+  Match m;
+  const Vec3 w = q.x - p.x, across = cross(p.along, q.along);
+  const double length = norm(w), sine = norm(across);
+  Vec3 n;
+  if (length > 1e-3 * size || (length > 1e-9 * size && sine < 1e-6))
+    n = w * (1.0 / length);
+  else if (sine >= 1e-6)
+    n = across * (1.0 / sine);
+  else {
+    const Vec3 e = squared_norm(p.along) > 0 ? p.along : q.along;
+    n = unit(guess - e * dot(e, guess));
+  }
+  if (dot(n, guess) < 0) n = -n;
+  const double gap = dot(n, w);
+  if (!(squared_norm(w - n * gap) <= 1e-24 * size * size)) return m;
+  const double ra = first.kind == FeatureKind::circle ? 0.0 : first.radius;
+  const double rb = second.kind == FeatureKind::circle ? 0.0 : second.radius;
+  m = {p.x + n * ra, q.x - n * rb, n, gap - ra - rb, true};
+  return m;
+}
+
+Match straight(const Patch& first, const Patch& second, Vec3 a, Vec3 guess, double size) {
+  CurvePoint p{first.origin, first.kind == FeatureKind::line ? first.axis : Vec3()};
+  CurvePoint q{second.origin, second.kind == FeatureKind::line ? second.axis : Vec3()};
+  const bool lines = first.kind == FeatureKind::line && second.kind == FeatureKind::line;
+  const Vec3 r = q.x - p.x, across = cross(p.along, q.along);
+  const double sine = squared_norm(across);
+  if (lines && sine > 1e-18) {
+    p.x += p.along * (dot(cross(r, q.along), across) / sine);
+    q.x += q.along * (dot(cross(r, p.along), across) / sine);
+  } else {
+    if (lines) p.x += p.along * dot(p.along, a - p.x);  // parallel: where it is
+    q.x += q.along * dot(q.along, p.x - q.x);
+    if (!lines) p.x += p.along * dot(p.along, q.x - p.x);
+  }
+  return between(first, second, p, q, guess, size);
+}
+
+// Nearest point of a circle to a point at `x`; false on its axis.
+bool nearest_on_circle(const Patch& circle, Vec3 x, double size, Vec3& u, double& distance) {
+  const Vec3 r = x - circle.origin, across = r - circle.axis * dot(circle.axis, r);
+  distance = norm(across);
+  if (!(distance > 1e-12 * size)) return false;
+  u = across * (1.0 / distance);
+  return true;
+}
+
+// One unknown, the place p(t) on the other curve. With x(p) the circle's point nearest to p, w = p - x:
+//   g = |w|^2/2,   g' = w.p',   g'' = p'.p' - x'.p' + w.p'',   x' = (R/rho) c (c.p'), c the tangent at x
+Match on_circle(const Patch& circle, const Patch& other, Vec3 start, Vec3 guess, double size,
+                bool circle_first) {
+  Match none;
+  Vec3 p = start, along, u;
+  double rho = 0;
+  if (other.kind == FeatureKind::point) p = other.origin;
+  if (other.kind == FeatureKind::line) {
+    along = other.axis;
+    p = other.origin + along * dot(along, start - other.origin);
+  }
+  Vec3 v;  // radial direction on the other circle
+  for (int iteration = 0;; ++iteration) {
+    if (other.kind == FeatureKind::circle) {
+      double unused;
+      if (!nearest_on_circle(other, p, size, v, unused)) return none;
+      p = other.origin + v * other.radius;
+      along = cross(other.axis, v);
+    }
+    if (!nearest_on_circle(circle, p, size, u, rho)) return none;
+    if (other.kind == FeatureKind::point) break;
+    const Vec3 c = cross(circle.axis, u), w = p - circle.origin - u * circle.radius;
+    const double slope = dot(w, along), turn = dot(c, along);
+    double curvature = 1 - circle.radius / rho * turn * turn;
+    if (other.kind == FeatureKind::circle) curvature -= dot(w, v) / other.radius;
+    const double step = -slope / curvature;
+    if (!(std::abs(step) < 1e3 * size) || iteration == 12) return none;
+    p += along * clamp(step, -0.5 * circle.radius, 0.5 * circle.radius);
+    if (std::abs(slope) <= 1e-15 * size || std::abs(step) <= 1e-15 * size) break;
+  }
+  if (other.kind == FeatureKind::circle) {
+    double unused;
+    if (!nearest_on_circle(other, p, size, v, unused)) return none;
+    p = other.origin + v * other.radius;
+    along = cross(other.axis, v);
+  }
+  if (other.kind != FeatureKind::point && !nearest_on_circle(circle, p, size, u, rho)) return none;
+  const CurvePoint on{circle.origin + u * circle.radius, cross(circle.axis, u)}, off{p, along};
+  return circle_first ? between(circle, other, on, off, guess, size)
+                      : between(other, circle, off, on, guess, size);
+}
+
+}  // namespace
+
+bool closed_match(const Patch& first, const Patch& second, Vec3 a, Vec3 b, Vec3 n, double size,
+                  Match& match) {
+  if (first.kind == FeatureKind::face) {
+    match = on_face(first, second, b, true);
+    return true;
+  }
+  if (second.kind == FeatureKind::face) {
+    match = on_face(second, first, a, false);
+    return true;
+  }
+  if (first.kind == FeatureKind::surface || second.kind == FeatureKind::surface) return false;
+  if (is_straight(first) && is_straight(second))
+    match = straight(first, second, a, n, size);
+  else if (first.kind == FeatureKind::circle)
+    match = on_circle(first, second, b, n, size, true);
+  else
+    match = on_circle(second, first, a, n, size, false);
+  return true;
+}
+
+}  // namespace articula::collision
