@@ -75,10 +75,10 @@ void show_swing() {
   ContactFreeWork work(model);
   RungeKuttaWork reference_work(model);
   const double dt = 0.001;
-  ContactFreeSettings settings;
+  StepSettings settings;
   settings.dt = dt;
-  const Swing semi_implicit = swing(
-      model, dt, [&](State& state) { contact_free_step(model, data, work, settings, no_force, state); });
+  const Swing semi_implicit =
+      swing(model, dt, [&](State& state) { contact_free_step(model, data, work, settings, {}, state); });
   const Swing reference = swing(
       model, dt, [&](State& state) { runge_kutta_step(model, data, reference_work, dt, no_force, state); });
   fmt::print("A chain of {} links is let go and swings for {:.0f} s (dt = {} ms).\n\n", chain_links,
@@ -113,7 +113,7 @@ void show_timings() {
     const auto time = [](auto call) {
       return microseconds(peers::time_batches(1, 30, [&](int) { call(); }).min_ns);
     };
-    ContactFreeSettings settings;
+    StepSettings settings;
     settings.dt = model.timestep();
     State state = start;
     table.add({name, fmt::format("{}", model.nv()), time([&] { forward_kinematics(model, data, start.q); }),
@@ -128,8 +128,8 @@ void show_timings() {
                }),
                time([&] {
                  state = start;
-                 good = contact_free_step(model, data, step_work, settings, zero, state) == StepStatus::ok &&
-                        good;
+                 good =
+                     contact_free_step(model, data, step_work, settings, {}, state) == StepStatus::ok && good;
                })});
     if (!good) throw Failure(fmt::format("'{}' could not be simulated", name));
   }
@@ -146,16 +146,15 @@ void show_gradient() {
   Data data(model);
   ContactFreeWork work(model);
   ContactFreeDerivatives derivatives(model);
-  ContactFreeSettings settings;
+  StepSettings settings;
   settings.dt = 0.005;
-  const VectorX no_force = VectorX::Zero(nv);
   const auto height = [&](double push, std::vector<State>* path) {
     State state = neutral_state(model);
     state.q[0] = 1.0;
     state.v[0] = push;
     for (int i = 0; i < steps; ++i) {
       if (path != nullptr) path->push_back(state);
-      contact_free_step(model, data, work, settings, no_force, state);
+      contact_free_step(model, data, work, settings, {}, state);
     }
     forward_kinematics(model, data, state.q);
     return body_placement(model, data, model.nbody() - 1).p[2];
@@ -167,7 +166,7 @@ void show_gradient() {
   for (int d = 0; d < nv; ++d) x_bar[d] = point_velocity(data.S[d], tip - data.link_reference[1])[2];
   for (int i = steps - 1; i >= 0; --i) {
     State state = path[static_cast<size_t>(i)];
-    contact_free_step(model, data, work, settings, no_force, state);
+    contact_free_step(model, data, work, settings, {}, state);
     derivatives.prepare(model, data, work, settings);
     pull_back(derivatives, x_bar, w, z_bar);
     x_bar = z_bar.head(2 * nv);

@@ -1,7 +1,6 @@
 #include "articula/derivatives/contact_free.hpp"
 
-#include "articula/dynamics/gyroscopic.hpp"
-#include "articula/dynamics/springs.hpp"
+#include "articula/dynamics/activation.hpp"
 #include "articula/kinematics/manifold.hpp"
 #include "articula/math/lie.hpp"
 #include "articula/model/sizes.hpp"
@@ -10,15 +9,13 @@ namespace articula {
 
 ContactFreeDerivatives::ContactFreeDerivatives(const Model& model)
     : nv_(model.nv()),
-      ntheta_(static_cast<int>(model.theta().size())),
-      rnea_(model),
-      parameters_(model),
+      na_(model.na()),
+      nu_(model.nu()),
+      residual_(model),
+      inverse_(RowMatrix::Zero(model.nv(), model.nv())),
       width_((model.nv() + 3) / 4 * 4),
-      step_rate_(VectorX::Zero(model.nv())),
-      scratch_(model.nv()),
-      scratch2_(model.nv()),
-      gyroscopic_(model.nlink()) {
-  blocks_ = RowMatrix::Zero(nv_, 3 * width_);
+      scratch_(model.nv()) {
+  blocks_ = RowMatrix::Zero(nv_, (2 * width_ + na_ + nu_ + 3) / 4 * 4);
   for (const JointIndex& joint : model.structure().joints) {
     if (turning_dof(joint) >= 0) turning_.push_back(turning_dof(joint));
   }
@@ -27,24 +24,19 @@ ContactFreeDerivatives::ContactFreeDerivatives(const Model& model)
 }
 
 void ContactFreeDerivatives::prepare(const Model& model, Data& data, const ContactFreeWork& step,
-                                     const ContactFreeSettings& settings) {
+                                     const StepSettings& settings) {
   model_ = &model;
   data_ = &data;
   step_ = &step;
-  settings_ = settings;
-  options_ = {settings.external, settings.implicit_gyroscopic ? settings.dt : 0.0};
-  parameters_ready_ = false;
-  // The step saw the forces at zero acceleration; the derivatives need those of the motion.
-  propagate_motion(model, data, step.v.data(), step.acceleration.data());
-  gather_forces(model, data, options_);
-  prepare_rnea_derivatives(model, data, rnea_, step.v.data(), step.acceleration.data(), options_);
+  h_ = settings.dt;
+  residual_.prepare(model, data, step.free, settings, step.free.acceleration);
   turn_rates();
 }
 
 // q (+) h v+ on turning blocks: exp(-h v+) with respect to q, Jr(h v+) with respect to h v+.
 void ContactFreeDerivatives::turn_rates() {
   for (size_t i = 0; i < turning_.size(); ++i) {
-    const Vec3 turn = load3(step_->v_next.data() + turning_[i]) * settings_.dt;
+    const Vec3 turn = load3(step_->v_next.data() + turning_[i]) * h_;
     turn_by_q_[i] = rotation_matrix(exp_rotation(-turn));
     turn_by_v_[i] = right_jacobian(turn);
   }
@@ -52,98 +44,28 @@ void ContactFreeDerivatives::turn_rates() {
 
 void ContactFreeDerivatives::solve(VectorRef r) { solve_mass_matrix(*model_, *data_, r); }
 
-// The torque of freely turning bodies depends on h itself.
-void ContactFreeDerivatives::gyroscopic_rate() {
-  step_rate_.setZero();
-  if (options_.gyroscopic_step <= 0.0) return;
-  const Structure& s = model_->structure();
-  for (int k = 1; k < model_->nlink(); ++k) {
-    gyroscopic_[k] = {};
-    if (!turns_freely(s, s.links[k])) continue;
-    gyroscopic_[k].moment = gyroscopic_step_change(inertia_about_com(data_->local_inertia[k]),
-                                                   data_->link_v[k].angular, options_.gyroscopic_step);
-  }
-  for (int k = model_->nlink() - 1; k > 0; --k) {
-    const LinkIndex& link = s.links[k];
-    for (int d = link.dof_begin; d < link.dof_end; ++d) step_rate_[d] = dot(data_->S[d], gyroscopic_[k]);
-    if (!link.root) gyroscopic_[link.parent] += gyroscopic_[k];
-  }
-}
-
-namespace {
-
-// Damping of each dof in theta.
-template <class Visit>
-void for_each_damping(const Structure& s, Visit visit) {
-  for (size_t j = 0; j < s.joints.size(); ++j) {
-    const int end = j + 1 < s.joints.size() ? s.joints[j + 1].dof : s.nv;
-    for (int d = s.joints[j].dof; d < end; ++d) visit(d, s.joints[j].damping);
-  }
-}
-
-}  // namespace
-
-void ContactFreeDerivatives::residual_along(const ConstVectorRef& dz, VectorRef dr) {
-  const Structure& s = model_->structure();
-  const auto dq = dz.segment(0, nv_), dv = dz.segment(nv_, nv_), dtau = dz.segment(2 * nv_, nv_);
-  const auto dtheta = dz.segment(3 * nv_, ntheta_);
-  const Eigen::Map<const VectorX> damping(model_->constants().damping.data(), nv_);
-  scratch_.setZero();
-  rnea_directional(*model_, *data_, rnea_, options_.external != nullptr, dq, dv, scratch_, dr);
-  scratch_ = dtau - damping.cwiseProduct(dv);
-  const bool changes = !dtheta.isZero(0.0);
-  add_spring_directional(*model_, step_->q, dq, changes ? dtheta.data() : nullptr, scratch_);
-  dr -= scratch_;
-  if (!changes) return;
-  if (!parameters_ready_) {
-    prepare_parameter_derivatives(*model_, *data_, parameters_, step_->q, options_);
-    gyroscopic_rate();
-    parameters_ready_ = true;
-  }
-  rnea_parameter_directional(*model_, *data_, parameters_, step_->acceleration, options_, dtheta, scratch_);
-  dr += scratch_;
-  for_each_damping(s, [&](int d, int offset) { dr[d] += dtheta[offset] * step_->v_next[d]; });
-  const double dh = dtheta[s.timestep];
-  dr += dh * (damping.cwiseProduct(step_->acceleration) + step_rate_);
-}
-
-void ContactFreeDerivatives::residual_against(const ConstVectorRef& y, VectorRef z_bar) {
-  const Structure& s = model_->structure();
-  const Eigen::Map<const VectorX> damping(model_->constants().damping.data(), nv_);
-  rnea_adjoint(*model_, *data_, rnea_, options_.external != nullptr, y, scratch_, scratch2_);
-  z_bar.segment(0, nv_) -= scratch_;
-  z_bar.segment(nv_, nv_) -= scratch2_ + damping.cwiseProduct(y);
-  z_bar.segment(2 * nv_, nv_) += y;
-  add_spring_adjoint(*model_, step_->q, y, z_bar.segment(0, nv_), z_bar.data() + 3 * nv_);
-  if (!parameters_ready_) {
-    prepare_parameter_derivatives(*model_, *data_, parameters_, step_->q, options_);
-    gyroscopic_rate();
-    parameters_ready_ = true;
-  }
-  auto theta_bar = z_bar.segment(3 * nv_, ntheta_);
-  scratch_ = -y;
-  rnea_parameter_adjoint(*model_, *data_, parameters_, step_->acceleration, options_, scratch_, theta_bar);
-  for_each_damping(s, [&](int d, int offset) { theta_bar[offset] -= y[d] * step_->v_next[d]; });
-  theta_bar[s.timestep] -= y.dot(damping.cwiseProduct(step_->acceleration) + step_rate_);
-}
-
 // dv+ = dv + h da + a dh,    dq+ = E dq + Jr (h dv+ + v+ dh)
 void ContactFreeDerivatives::output_along(const ConstVectorRef& dw, const ConstVectorRef& dz, VectorRef dx) {
-  const double h = settings_.dt, dh = dz[3 * nv_ + model_->structure().timestep];
+  const StepInputs& in = layout();
+  const double dh = dz[in.theta + model_->structure().timestep];
   auto dq_next = dx.segment(0, nv_), dv_next = dx.segment(nv_, nv_);
-  dv_next = dz.segment(nv_, nv_) + h * dw + dh * step_->acceleration;
-  scratch_ = h * dv_next + dh * step_->v_next;
-  dq_next = dz.segment(0, nv_) + scratch_;
+  dv_next = dz.segment(in.v, nv_) + h_ * dw + dh * step_->free.acceleration;
+  scratch_ = h_ * dv_next + dh * step_->v_next;
+  dq_next = dz.segment(in.q, nv_) + scratch_;
   for (size_t i = 0; i < turning_.size(); ++i) {
     const int d = turning_[i];
     store3(dq_next.data() + d,
-           turn_by_q_[i] * load3(dz.data() + d) + turn_by_v_[i] * load3(scratch_.data() + d));
+           turn_by_q_[i] * load3(dz.data() + in.q + d) + turn_by_v_[i] * load3(scratch_.data() + d));
   }
+  next_activations_directional(*model_, step_->free.activation, step_->free.control, h_,
+                               dz.segment(in.activation, na_), dz.segment(in.control, nu_), dh,
+                               dx.segment(2 * nv_, na_));
 }
 
 void ContactFreeDerivatives::output_against(const ConstVectorRef& x_bar, VectorRef w_bar, VectorRef z_bar) {
-  const double h = settings_.dt;
-  auto q_bar = z_bar.segment(0, nv_), v_bar = z_bar.segment(nv_, nv_);
+  const StepInputs& in = layout();
+  z_bar.setZero();
+  auto q_bar = z_bar.segment(in.q, nv_), v_bar = z_bar.segment(in.v, nv_);
   q_bar = x_bar.segment(0, nv_);
   scratch_ = q_bar;  // covector of h v+
   for (size_t i = 0; i < turning_.size(); ++i) {
@@ -152,44 +74,33 @@ void ContactFreeDerivatives::output_against(const ConstVectorRef& x_bar, VectorR
     store3(q_bar.data() + d, transpose_times(turn_by_q_[i], turn));
     store3(scratch_.data() + d, transpose_times(turn_by_v_[i], turn));
   }
-  v_bar = x_bar.segment(nv_, nv_) + h * scratch_;
-  w_bar = h * v_bar;
-  z_bar.segment(2 * nv_, nv_).setZero();
-  z_bar.segment(3 * nv_, ntheta_).setZero();
-  z_bar[3 * nv_ + model_->structure().timestep] =
-      scratch_.dot(step_->v_next) + v_bar.dot(step_->acceleration);
+  v_bar = x_bar.segment(nv_, nv_) + h_ * scratch_;
+  w_bar = h_ * v_bar;
+  const double h_bar = next_activations_adjoint(
+      *model_, step_->free.activation, step_->free.control, h_, x_bar.segment(2 * nv_, na_),
+      z_bar.segment(in.activation, na_), z_bar.segment(in.control, nu_));
+  z_bar[in.theta + model_->structure().timestep] =
+      h_bar + scratch_.dot(step_->v_next) + v_bar.dot(step_->free.acceleration);
 }
 
-// a by (q, v, tau) = -(M + h D)^-1 [dr/dq, dr/dv, -1], all columns at once.
-void ContactFreeDerivatives::jacobians(MatrixRef by_state, MatrixRef by_tau) {
-  const double h = settings_.dt;
-  require_size("rows of by_state", by_state.rows(), 2 * nv_);
-  require_size("columns of by_state", by_state.cols(), 2 * nv_);
-  require_size("rows of by_tau", by_tau.rows(), 2 * nv_);
-  require_size("columns of by_tau", by_tau.cols(), nv_);
-  blocks_.setZero();
-  assemble_rnea_derivatives(*model_, *data_, rnea_, options_.external != nullptr, -1.0,
-                            {blocks_.data(), blocks_.data() + width_, static_cast<int>(blocks_.cols()), 1});
-  add_spring_jacobian(*model_, step_->q, 1.0, blocks_.data(), static_cast<int>(blocks_.cols()), 1);
-  for (int d = 0; d < nv_; ++d) blocks_(d, width_ + d) -= model_->constants().damping[d];
-  solve_mass_matrix_columns(*model_, *data_, blocks_.leftCols(2 * width_));
-  inverse_mass_matrix(*model_, *data_, blocks_.middleCols(2 * width_, nv_));
-  // v+ rows, then q+ rows = Jr h (v+ rows), and what q itself carries over.
-  by_state.bottomLeftCorner(nv_, nv_) = h * blocks_.leftCols(nv_);
-  by_state.bottomRightCorner(nv_, nv_) = h * blocks_.middleCols(width_, nv_);
-  by_tau.bottomRows(nv_) = h * blocks_.middleCols(2 * width_, nv_);
-  by_state.bottomRightCorner(nv_, nv_).diagonal().array() += 1.0;
-  by_state.topRows(nv_) = h * by_state.bottomRows(nv_);
-  by_tau.topRows(nv_) = h * by_tau.bottomRows(nv_);
-  for (size_t i = 0; i < turning_.size(); ++i) {
-    const Matrix3 rate = turn_by_v_[i].eigen();
-    for (int c = 0; c < 2 * nv_; ++c) {
-      by_state.col(c).segment<3>(turning_[i]) = (rate * by_state.col(c).segment<3>(turning_[i])).eval();
-    }
-    for (int c = 0; c < nv_; ++c) {
-      by_tau.col(c).segment<3>(turning_[i]) = (rate * by_tau.col(c).segment<3>(turning_[i])).eval();
+namespace {
+
+// Rows of q+ from those of v+: h Jr (v+ rows).
+void position_rows(MatrixRef J, int nv, double h, const std::vector<int>& turning,
+                   const std::vector<Mat3>& turn_by_v) {
+  J.topRows(nv) = h * J.middleRows(nv, nv);
+  for (size_t i = 0; i < turning.size(); ++i) {
+    for (Eigen::Index c = 0; c < J.cols(); ++c) {
+      double* turn = &J(turning[i], c);
+      store3(turn, turn_by_v[i] * load3(turn));
     }
   }
+}
+
+}  // namespace
+
+// What q and the activations carry over by themselves.
+void ContactFreeDerivatives::carry_over(MatrixRef by_state, MatrixRef by_control) {
   size_t turning = 0;
   for (int d = 0; d < nv_;) {
     if (turning < turning_.size() && turning_[turning] == d) {
@@ -200,6 +111,52 @@ void ContactFreeDerivatives::jacobians(MatrixRef by_state, MatrixRef by_tau) {
       ++d;
     }
   }
+  by_state.bottomRows(na_).setZero();
+  by_control.bottomRows(na_).setZero();
+  const Structure& s = model_->structure();
+  for (int i = 0; i < nu_; ++i) {
+    const int w = s.actuators[i].activation;
+    if (w < 0) continue;
+    const ActivationStep step = activation_step(model_->description().actuators[i], step_->free.activation[w],
+                                                step_->free.control[i], h_);
+    by_state(2 * nv_ + w, 2 * nv_ + w) = step.by_activation;
+    by_control(2 * nv_ + w, i) = step.by_control;
+  }
+}
+
+// a by (q, v, w, u) = -Mhat^-1 dr/d., all columns at once; by forces: Mhat^-1.
+void ContactFreeDerivatives::jacobians(MatrixRef by_state, MatrixRef by_control, MatrixRef by_force) {
+  const int n = 2 * nv_ + na_;
+  require_size("rows of by_state", by_state.rows(), n);
+  require_size("columns of by_state", by_state.cols(), n);
+  require_size("rows of by_control", by_control.rows(), n);
+  require_size("columns of by_control", by_control.cols(), nu_);
+  blocks_.setZero();
+  residual_.jacobians(-1.0, {blocks_.data(), blocks_.data() + width_, static_cast<int>(blocks_.cols()), 1});
+  residual_.input_jacobians(-1.0, blocks_.middleCols(2 * width_, na_),
+                            blocks_.middleCols(2 * width_ + na_, nu_));
+  solve_mass_matrix_columns(*model_, *data_, blocks_);
+  auto v_by_state = by_state.middleRows(nv_, nv_);
+  v_by_state.leftCols(nv_) = h_ * blocks_.leftCols(nv_);
+  v_by_state.middleCols(nv_, nv_) = h_ * blocks_.middleCols(width_, nv_);
+  v_by_state.rightCols(na_) = h_ * blocks_.middleCols(2 * width_, na_);
+  v_by_state.middleCols(nv_, nv_).diagonal().array() += 1.0;
+  by_control.middleRows(nv_, nv_) = h_ * blocks_.middleCols(2 * width_ + na_, nu_);
+  position_rows(by_state, nv_, h_, turning_, turn_by_v_);
+  position_rows(by_control, nv_, h_, turning_, turn_by_v_);
+  carry_over(by_state, by_control);
+  if (by_force.cols() == 0) return;
+  require_size("rows of by_force", by_force.rows(), n);
+  require_size("columns of by_force", by_force.cols(), nv_);
+  inverse_mass_matrix(*model_, *data_, inverse_);
+  by_force.middleRows(nv_, nv_) = h_ * inverse_;
+  by_force.bottomRows(na_).setZero();
+  position_rows(by_force, nv_, h_, turning_, turn_by_v_);
+}
+
+void ContactFreeDerivatives::jacobians(MatrixRef by_state, MatrixRef by_control) {
+  Eigen::Map<MatrixX> none(nullptr, outputs(), 0);
+  jacobians(by_state, by_control, none);
 }
 
 }  // namespace articula

@@ -22,23 +22,20 @@ void keep_better(Differences& best, const VectorX& derivative, const VectorX& er
   }
 }
 
-}  // namespace
-
-Differences ridders_differences(const std::function<VectorX(double)>& f, double step) {
-  constexpr int levels = 10;
-  constexpr double shrink2 = 2.0;  // square of the step's shrink factor
+// Neville's table of differences at steps that shrink by sqrt(2), for errors in powers of h^power.
+struct Extrapolation {
+  double shrink;  // of the first power that is removed
   std::vector<VectorX> previous, current;
-  current.reserve(levels);  // references into it stay valid
-  Differences best;
-  double h = step;
-  for (int level = 0; level < levels; ++level, h /= std::sqrt(shrink2)) {
-    const VectorX ahead = f(h), behind = f(-h);
-    current.assign(1, (ahead - behind) / (2.0 * h));
-    // Short steps see f in quanta of rounding; entries may then agree exactly and be wrong together.
-    const double rounding = std::numeric_limits<double>::epsilon() *
-                            std::max(ahead.cwiseAbs().maxCoeff(), behind.cwiseAbs().maxCoeff()) / h;
-    double factor = shrink2;
-    for (int k = 1; k <= level; ++k, factor *= shrink2) {
+
+  explicit Extrapolation(int power, int levels) : shrink(power == 2 ? 2.0 : std::sqrt(2.0)) {
+    current.reserve(static_cast<size_t>(levels));  // references into it stay valid
+  }
+
+  void add(const VectorX& difference, double rounding, Differences& best) {
+    const int level = static_cast<int>(previous.size());
+    current.assign(1, difference);
+    double factor = shrink;
+    for (int k = 1; k <= level; ++k, factor *= shrink) {
       const VectorX& coarse = previous[k - 1];
       const VectorX& fine = current[k - 1];
       current.push_back((fine * factor - coarse) / (factor - 1.0));
@@ -49,14 +46,31 @@ Differences ridders_differences(const std::function<VectorX(double)>& f, double 
     }
     previous = current;
   }
+};
+
+}  // namespace
+
+Differences ridders_differences(const std::function<VectorX(double)>& f, double step, bool jumps) {
+  constexpr int levels = 10;
+  Extrapolation even(2, levels), all(1, levels);
+  Differences best;
+  double h = step;
+  for (int level = 0; level < levels; ++level, h /= std::sqrt(2.0)) {
+    const VectorX ahead = f(h), behind = f(-h), difference = (ahead - behind) / (2.0 * h);
+    // Short steps see f in quanta of rounding; entries may then agree exactly and be wrong together.
+    const double rounding = std::numeric_limits<double>::epsilon() *
+                            std::max(ahead.cwiseAbs().maxCoeff(), behind.cwiseAbs().maxCoeff()) / h;
+    even.add(difference, rounding, best);
+    if (jumps) all.add(difference, rounding, best);
+  }
   return best;
 }
 
-Differences ridders_differences(const std::function<VectorX(double)>& f,
-                                std::initializer_list<double> steps) {
+Differences ridders_differences(const std::function<VectorX(double)>& f, std::initializer_list<double> steps,
+                                bool jumps) {
   Differences best;
   for (const double step : steps) {
-    const Differences found = ridders_differences(f, step);
+    const Differences found = ridders_differences(f, step, jumps);
     keep_better(best, found.derivative, found.error);
   }
   return best;

@@ -27,7 +27,8 @@ ActivationStep activation_step(const ActuatorDescription& actuator, double activ
   }
   step.by_control *= u.slope;
   const Clamped next = clamp(step.next, actuator.activation_range);
-  return {next.value, step.by_activation * next.slope, step.by_control * next.slope, step.by_dt * next.slope};
+  return {next.value, step.by_activation * next.slope, step.by_control * next.slope, step.by_dt * next.slope,
+          step.next};
 }
 
 namespace {

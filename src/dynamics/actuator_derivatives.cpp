@@ -121,8 +121,7 @@ void actuators_against(const Model& model, const ForceWork& forces, ForceDerivat
 
 namespace {
 
-// Calls visit(i, d, gear, kv) for every actuator that has a share -gear^2 kv in slope_gain_d, where
-// that counts.
+// Calls visit(i, d, gear, kv) for every actuator that has a share -gear^2 kv in slope_d.
 template <class Visit>
 void for_each_slope(const Model& model, const ForceWork& forces, Visit visit) {
   const Structure& s = model.structure();
@@ -131,7 +130,7 @@ void for_each_slope(const Model& model, const ForceWork& forces, Visit visit) {
     if (!on_scalar_joint(model, i)) continue;
     const int d = s.joints[s.actuators[i].target].dof;
     const double free = free_slope(model, forces, i) * forces.unlimited[d];
-    if (free == 0.0 || forces.slope_gain[d] <= 0.0) continue;
+    if (free == 0.0) continue;
     const double kv = theta[s.actuators[i].gain + 2] * forces.input[i] + theta[s.actuators[i].bias + 2];
     visit(i, d, theta[s.actuators[i].gear], kv);
   }

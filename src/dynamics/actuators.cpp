@@ -66,6 +66,7 @@ std::vector<LimitedJoint> find_limited_joints(const Model& model) {
 
 void limit_joint_forces(ForceWork& work) {
   work.unlimited.setOnes();
+  work.before_limits = work.actuator;
   for (const LimitedJoint& joint : work.limited) {
     const Clamped limited = clamp(work.actuator[joint.dof], joint.range);
     work.actuator[joint.dof] = limited.value;
@@ -88,7 +89,7 @@ void evaluate_slope(const Model& model, ForceWork& work) {
                           (theta[s.actuators[i].gain + 2] * work.input[i] + theta[s.actuators[i].bias + 2]);
   }
   for (int d = 0; d < s.nv; ++d) {
-    work.slope[d] = model.constants().damping[d] + std::max(0.0, work.slope_gain[d]);
+    work.slope[d] = model.constants().damping[d] + work.slope_gain[d];
   }
 }
 

@@ -25,13 +25,20 @@ ForceDerivativeWork::ForceDerivativeWork(const Model& model)
       dof_turn(model.nv()) {
   find_movers(model, *this);
   find_sides(model, ForceWork(model), *this);
-  field.own.resize(model.nbody());
-  field.subtree.resize(model.nbody());
+  for (WrenchField* wrenches : {&field, &held}) {
+    wrenches->own.resize(model.nbody());
+    wrenches->subtree.resize(model.nbody());
+  }
   for (VectorX* vector : {&length, &velocity, &input, &raw, &force}) *vector = VectorX::Zero(model.nu());
   const auto ntendon = static_cast<Eigen::Index>(model.structure().tendons.size());
   for (VectorX* vector : {&tendon_length, &tendon_velocity, &tendon_pull, &tendon_drive, &tendon_sum}) {
     *vector = VectorX::Zero(ntendon);
   }
+}
+
+void hold_wrenches(const Model& model, ForceDerivativeWork& work, bool active) {
+  work.held.active = active;
+  if (active) sum_subtrees(model, work.held);
 }
 
 void compensation_scale(const Model& model, const ForceWork& forces, VectorX& scale) {
@@ -70,6 +77,11 @@ void fields_along(const Model& model, const Data& data, const ForceWork& forces,
     compensation_scale(model, forces, work.scaled);
     add_field_along(model, data, forces.compensation, work, work.scaled.data(), dtau);
   }
+  if (work.held.active) {
+    clear(work.field);
+    work.scaled.setOnes();
+    add_field_along(model, data, work.held, work, work.scaled.data(), dtau);
+  }
 }
 
 void fields_against(const Model& model, const Data& data, const ForceWork& forces, ForceDerivativeWork& work,
@@ -97,10 +109,11 @@ void fields_against(const Model& model, const Data& data, const ForceWork& force
     }
     add_field_against(model, data, forces.compensation, work, work.scaled.data());
   }
+  if (work.held.active) add_field_against(model, data, work.held, work, y.data());
 }
 
-bool any_field(const Model& model, const ForceWork& forces) {
-  return in_medium(model) || forces.compensation.active || forces.thrust.active;
+bool any_field(const Model& model, const ForceWork& forces, const ForceDerivativeWork& work) {
+  return in_medium(model) || forces.compensation.active || forces.thrust.active || work.held.active;
 }
 
 }  // namespace
@@ -115,7 +128,7 @@ void forces_directional(const Model& model, const Data& data, const ForceWork& f
   // Actuators first: what limits the joints scales the sum.
   dtau.setZero();
   dslope.setZero();
-  const bool displaces = any_field(model, forces) || drag_along_matters(model, along.theta);
+  const bool displaces = any_field(model, forces, work) || drag_along_matters(model, along.theta);
   if (displaces) displace(model, data, work, parameters, along);
   tendons_along(model, forces, work, at, along);
   inputs_along(model, work, at, along);
@@ -166,7 +179,7 @@ void forces_adjoint(const Model& model, const Data& data, const ForceWork& force
     });
   }
 
-  const bool displaces = any_field(model, forces);
+  const bool displaces = any_field(model, forces, work);
   if (displaces) clear_displacement_covectors(work);
   fields_against(model, data, forces, work, tau_bar, to.theta);
   work.scaled = tau_bar.cwiseProduct(forces.unlimited);

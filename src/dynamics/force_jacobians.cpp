@@ -208,6 +208,19 @@ void add_compensation_jacobians(const Model& model, const Data& data, const Forc
   add_field_jacobians(model, data, forces.compensation, work, work.scaled.data(), to);
 }
 
+// Wrenches W that stay: only axes behind j move under them,  (S_j x S_i) . W = S_j . (S_i x* W).
+void add_held_jacobians(const Model& model, const Data& data, ForceDerivativeWork& work, const Entries& to) {
+  const Structure& s = model.structure();
+  for (int d = 0; d < s.nv; ++d) {
+    work.dof_change[d] = cross(data.S[d], work.held.subtree[s.links[s.dofs[d].link].body]);
+  }
+  for (int j = 0; j < s.nv; ++j) {
+    for (int i = s.dofs[j].block_begin; i < s.dofs[j].subtree_end; ++i) {
+      to.add_q(i, j, dot(data.S[j], work.dof_change[i]));
+    }
+  }
+}
+
 }  // namespace
 
 void add_force_jacobians(const Model& model, const Data& data, const ForceWork& forces,
@@ -229,6 +242,7 @@ void add_force_jacobians(const Model& model, const Data& data, const ForceWork& 
   if (forces.thrust.active) add_frame_jacobians(model, data, forces, work, scale, out);
   if (forces.drag.active) add_drag_jacobians(model, data, forces, work, to);
   if (forces.compensation.active) add_compensation_jacobians(model, data, forces, work, to);
+  if (work.held.active) add_held_jacobians(model, data, work, to);
 }
 
 namespace {

@@ -56,6 +56,7 @@ ForceWork::ForceWork(const Model& model)
       force(zeros(model.nu())),
       input(zeros(model.nu())),
       raw_force(zeros(model.nu())),
+      before_limits(zeros(model.nv())),
       unlimited(zeros(model.nv())),
       slope_gain(zeros(model.nv())),
       frames(find_frame_transmissions(model)),

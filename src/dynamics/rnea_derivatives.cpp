@@ -134,9 +134,12 @@ void prepare_rnea_products(const Model& model, Data& data, RneaDerivativeWork& w
 
 void prepare_rnea_derivatives(const Model& model, Data& data, RneaDerivativeWork& work, const double* v,
                               const double* a, const DynamicsOptions& options) {
-  const Structure& s = model.structure();
-  const bool has_external = options.external != nullptr;
   prepare_rnea_products(model, data, work, v, a, options);
+  prepare_rnea_columns(model, data, work, options.external != nullptr);
+}
+
+void prepare_rnea_columns(const Model& model, const Data& data, RneaDerivativeWork& work, bool has_external) {
+  const Structure& s = model.structure();
   gather_subtrees(model, data, work, has_external);
   for (int d = 0; d < s.nv; ++d) {
     const int k = s.dofs[d].link;

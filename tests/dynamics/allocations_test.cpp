@@ -99,9 +99,9 @@ TEST(allocations, no_step_allocates_after_the_first) {
   ContactFreeWork work(w.model);
   RungeKuttaWork rk_work(w.model);
   State state{w.x.q, w.x.v, {}, 0.0};
+  const Input input{.forces = w.tau, .wrenches = w.external};
   w.expect_none("contact_free_step", [&] {
-    EXPECT_EQ(contact_free_step(w.model, w.data, work, {.dt = 1e-4, .external = &w.external}, w.tau, state),
-              StepStatus::ok);
+    EXPECT_EQ(contact_free_step(w.model, w.data, work, {.dt = 1e-4}, input, state), StepStatus::ok);
   });
   w.expect_none("runge_kutta_step", [&] {
     EXPECT_EQ(runge_kutta_step(w.model, w.data, rk_work, 1e-4, w.tau, state), StepStatus::ok);

@@ -6,11 +6,10 @@
 
 #include <cstdlib>
 
+#include "articula/dynamics/force_switches.hpp"
 #include "articula/error.hpp"
 #include "articula/kinematics/manifold.hpp"
 #include "articula/model/log_cholesky.hpp"
-#include "dynamics/fluid.hpp"
-#include "dynamics/force_terms.hpp"
 #include "tests/support/allocations.hpp"
 #include "tests/support/random_forces.hpp"
 #include "tests/support/ridders.hpp"
@@ -29,39 +28,11 @@ struct Offsets {
         size(theta + static_cast<int>(m.theta().size())) {}
 };
 
-// Which side of every kink the forces are on.
-std::vector<int> signature(const Model& model, const Data& data, const ForceWork& work, const VectorX& u,
-                           const VectorX& w) {
-  const Description& d = model.description();
-  std::vector<int> signs;
-  const auto side = [&](double x, const std::optional<Vector2>& range) {
-    if (range) signs.push_back(x <= (*range)[0] ? -1 : x >= (*range)[1] ? 1 : 0);
-  };
-  for (int i = 0; i < model.nu(); ++i) {
-    const ActuatorDescription& a = d.actuators[i];
-    const int activation = model.structure().actuators[i].activation;
-    const bool tendon = a.transmission == TransmissionType::tendon;
-    const double scale = tendon ? work.tendon_scale[model.structure().actuators[i].target] : 1.0;
-    side(u[i], a.control_range);
-    if (activation >= 0) side(work.input[i], a.activation_range);
-    if (activation >= 0) side(w[activation], a.activation_range);
-    side(scale * work.raw_force[i], a.force_range);
-  }
-  for (size_t t = 0; t < d.tendons.size(); ++t) {
-    side(work.tendon_sum[t], d.tendons[t].actuator_force_range);
-    const RestLength rest = rest_length(model, static_cast<int>(t));
-    side(work.tendon_length[t], Vector2(rest.low, rest.high));
-  }
-  for (int i = 0; i < model.nv(); ++i) {
-    signs.push_back(work.unlimited[i] > 0.0);
-    signs.push_back(work.slope_gain[i] > 0.0);
-  }
-  for (int b = 1; b < model.nbody(); ++b) {
-    if (!in_medium(model) || !has_drag(model, b)) continue;
-    const BodyDrag drag = body_drag(model, data, b);
-    for (int i = 0; i < 3; ++i) signs.push_back(drag.u[i] > 0.0), signs.push_back(drag.w[i] > 0.0);
-  }
-  return signs;
+// On which side of every kink the forces are.
+std::vector<int> sides_of(const std::vector<ForceSwitch>& switches) {
+  std::vector<int> sides;
+  for (const ForceSwitch& each : switches) sides.push_back(each.side);
+  return sides;
 }
 
 struct ForceCase {
@@ -118,7 +89,11 @@ struct ForceCase {
     forward_kinematics(changed, fresh, q);
     propagate_motion(changed, fresh, v.data(), nullptr);
     applied_forces(changed, fresh, fresh_forces, q, v, w, u, dt + t * dz[at.dt]);
-    if (sides != nullptr) *sides = signature(changed, fresh, fresh_forces, u, w);
+    if (sides != nullptr) {
+      std::vector<ForceSwitch> switches;
+      force_switches(changed, fresh, fresh_forces, {q.data(), v.data(), w.data(), u.data(), dt}, switches);
+      *sides = sides_of(switches);
+    }
     VectorX out(2 * nv);
     out << fresh_forces.tau, fresh_forces.slope;
     return out;
@@ -221,7 +196,7 @@ int expect_blocks_agree(ForceCase& c, const std::string& what) {
 }
 
 TEST(force_derivatives, along_everything_are_those_of_differences) {
-  const int robots = (std::getenv("ARTICULA_FULL") != nullptr) ? 500 : 60;
+  const int robots = (std::getenv("ARTICULA_FULL") != nullptr) ? 500 : 40;
   for (int seed = 0; seed < robots; ++seed) {
     ForceCase c(seed, false);
     EXPECT_LE(expect_blocks_agree(c, fmt::format("seed {}", seed)), 2) << seed;
@@ -229,7 +204,7 @@ TEST(force_derivatives, along_everything_are_those_of_differences) {
 }
 
 TEST(force_derivatives, are_those_of_the_limited_side_where_limits_hold) {
-  const int robots = (std::getenv("ARTICULA_FULL") != nullptr) ? 500 : 60;
+  const int robots = (std::getenv("ARTICULA_FULL") != nullptr) ? 500 : 40;
   int left_out = 0;
   for (int seed = 0; seed < robots; ++seed) {
     ForceCase c(seed, true);
@@ -290,6 +265,43 @@ TEST(force_derivatives, jacobians_are_their_columns) {
     EXPECT_LT(relative_difference(by_u, columns(c.at.u, c.model.nu())), 1e-12) << "u, seed " << seed;
     EXPECT_LT(relative_difference(by_w, columns(c.at.w, c.model.na())), 1e-12) << "w, seed " << seed;
   }
+}
+
+// Moving one control through the ends of its range.
+TEST(force_switches, tell_the_side_and_how_far_the_end_is) {
+  Description d;
+  BodyDescription body;
+  body.joints = {JointDescription{.name = "slide", .type = JointType::slide}};
+  body.inertia.mass = 1.0;
+  d.bodies.push_back(body);
+  ActuatorDescription motor;
+  motor.target = "slide";
+  motor.gain = {3.0, 0, 0};
+  motor.control_range = Vector2(-1.0, 2.0);
+  motor.force_range = Vector2(-10.0, 4.5);
+  d.actuators.push_back(motor);
+  const Model model = build(d);
+  Data data(model);
+  ForceWork forces(model);
+  std::vector<ForceSwitch> switches;
+  const VectorX zero = VectorX::Zero(1), none;
+  const auto at = [&](double u) {
+    const VectorX control = VectorX::Constant(1, u);
+    forward_kinematics(model, data, zero);
+    propagate_motion(model, data, zero.data(), nullptr);
+    applied_forces(model, data, forces, zero, zero, none, control, 0.01);
+    force_switches(model, data, forces, {zero.data(), zero.data(), none.data(), control.data(), 0.01},
+                   switches);
+    return sides_of(switches);
+  };
+  EXPECT_EQ(at(0.5), (std::vector{0, 0}));
+  EXPECT_DOUBLE_EQ(switches[0].margin, 1.5);
+  EXPECT_DOUBLE_EQ(switches[1].margin, 3.0);
+  EXPECT_EQ(at(1.75), (std::vector{0, 1}));
+  EXPECT_DOUBLE_EQ(switches[1].margin, 0.75);
+  EXPECT_EQ(at(2.0), (std::vector{1, 1}));
+  EXPECT_EQ(at(-3.0), (std::vector{-1, 0}));
+  EXPECT_DOUBLE_EQ(switches[0].margin, 2.0);
 }
 
 TEST(force_derivatives, do_not_allocate) {

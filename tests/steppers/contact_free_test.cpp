@@ -31,8 +31,8 @@ TEST(contact_free_step, solves_its_equations) {
     State state = random_start(model, random);
     const State before = state;
     const VectorX tau = uniform_vector(random, nv);
-    const ContactFreeSettings settings{.dt = 0.01, .implicit_gyroscopic = seed % 2 == 0};
-    ASSERT_EQ(contact_free_step(model, data, work, settings, tau, state), StepStatus::ok);
+    const StepSettings settings{.dt = 0.01, .implicit_gyroscopic = seed % 2 == 0};
+    ASSERT_EQ(contact_free_step(model, data, work, settings, {.forces = tau}, state), StepStatus::ok);
 
     VectorX bias(nv), force = tau, q(model.nq());
     bias_forces(model, data, before.q, before.v, bias, {.gyroscopic_step = seed % 2 == 0 ? 0.01 : 0.0});
@@ -59,13 +59,13 @@ TEST(contact_free_step, is_a_pure_function_of_its_arguments) {
   ContactFreeWork used_work(model);
   for (int i = 0; i < 5; ++i) {  // leave traces of other states
     State other = random_start(model, random);
-    ASSERT_EQ(contact_free_step(model, used, used_work, {}, tau, other), StepStatus::ok);
+    ASSERT_EQ(contact_free_step(model, used, used_work, {}, {.forces = tau}, other), StepStatus::ok);
   }
   Data fresh(model);
   ContactFreeWork fresh_work(model);
   State a = start, b = start;
-  ASSERT_EQ(contact_free_step(model, used, used_work, {}, tau, a), StepStatus::ok);
-  ASSERT_EQ(contact_free_step(model, fresh, fresh_work, {}, tau, b), StepStatus::ok);
+  ASSERT_EQ(contact_free_step(model, used, used_work, {}, {.forces = tau}, a), StepStatus::ok);
+  ASSERT_EQ(contact_free_step(model, fresh, fresh_work, {}, {.forces = tau}, b), StepStatus::ok);
   EXPECT_EQ(a.q, b.q);
   EXPECT_EQ(a.v, b.v);
 }
@@ -77,7 +77,7 @@ void with_each_stepper(const Model& model, Check check) {
   ContactFreeWork work(model);
   RungeKuttaWork rk_work(model);
   check([&](State& state, const VectorX& tau, double dt) {
-    return contact_free_step(model, data, work, {.dt = dt}, tau, state);
+    return contact_free_step(model, data, work, {.dt = dt}, {.forces = tau}, state);
   });
   check([&](State& state, const VectorX& tau, double dt) {
     return runge_kutta_step(model, data, rk_work, dt, tau, state);

@@ -79,7 +79,7 @@ TEST(contact_free_step, with_inputs_advances_positions_and_activations) {
   for (int seed = 0; seed < 30; ++seed) {
     Case c(seed);
     Data data(c.model), fresh(c.model);
-    FreeStepWork work(c.model);
+    ContactFreeWork work(c.model);
     FreeMotionWork free(c.model);
     State state = c.start;
     VectorX v(c.model.nv()), q(c.model.nq()), w(c.model.na());
@@ -97,7 +97,7 @@ TEST(contact_free_step, with_inputs_advances_positions_and_activations) {
 TEST(contact_free_step, with_inputs_refuses_what_is_not_finite_and_sizes_that_do_not_fit) {
   Case c(1);
   Data data(c.model);
-  FreeStepWork work(c.model);
+  ContactFreeWork work(c.model);
   State state = c.start;
   Input broken = c.input;
   broken.controls[0] = NAN;
@@ -131,7 +131,7 @@ TEST(contact_free_step, takes_the_velocity_gain_of_a_servo_implicitly) {
     d.actuators.push_back(servo);
     const Model model = build(d);
     Data data(model);
-    FreeStepWork work(model);
+    ContactFreeWork work(model);
     State state = neutral_state(model);
     state.q[0] = 0.3, state.v[0] = -1.0;
     const Input input{.controls = VectorX::Constant(1, 0.7)};
@@ -158,7 +158,7 @@ TEST(contact_free_step, follows_the_bodies_the_user_moves) {
   d.bodies.push_back(bob);
   const Model model = build(d);
   Data data(model);
-  FreeStepWork work(model);
+  ContactFreeWork work(model);
   const double angle = 0.4, h = 1e-3, turning = 3.0;
   Input input;
   input.kinematic_pose = {Pose{Vector3(1, 2, 3), Quaternion::Identity()}};

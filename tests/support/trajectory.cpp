@@ -18,11 +18,11 @@ Trajectory::Trajectory(const Model& model, State start, Stepper stepper, double 
       no_force_(VectorX::Zero(model.nv())) {}
 
 void Trajectory::advance(int count) {
-  const ContactFreeSettings settings{.dt = dt_, .implicit_gyroscopic = stepper_ == Stepper::semi_implicit};
+  const StepSettings settings{.dt = dt_, .implicit_gyroscopic = stepper_ == Stepper::semi_implicit};
   for (int i = 0; i < count; ++i) {
     const StepStatus status = stepper_ == Stepper::runge_kutta
                                   ? runge_kutta_step(model_, data_, rk_work_, dt_, no_force_, state_)
-                                  : contact_free_step(model_, data_, work_, settings, no_force_, state_);
+                                  : contact_free_step(model_, data_, work_, settings, {}, state_);
     ASSERT_EQ(status, StepStatus::ok) << to_string(status) << " at " << state_.time << " s";
   }
 }

@@ -1,12 +1,11 @@
 #pragma once
 // Derivatives of the contact-free step, the first client of implicit.hpp. The unknown is the acceleration,
-//     r(a) = rnea(q, v, a) + D (v + h a) - tau - springs(q) = 0,     dr/da = M + h D,
-// and the result  v+ = v + h a,  q+ = q (+) h v+.
-// Inputs z: q, v, tau (nv each, tangent), theta (its `timestep` entry is the step's dt, whatever the
-// model's own). Outputs: q+, v+ (nv each).
+//     r(a) = 0 (smooth_residual.hpp),     dr/da = Mhat = M + h diag(slope),
+// and the result  v+ = v + h a,  q+ = q (+) h v+,  w+ = activations.
+// Inputs z: see StepInputs. Outputs: q+, v+ (nv each, tangent), w+ (na).
 
 #include "articula/derivatives/implicit.hpp"
-#include "articula/dynamics/parameter_derivatives.hpp"
+#include "articula/derivatives/smooth_residual.hpp"
 #include "articula/steppers/contact_free.hpp"
 
 namespace articula {
@@ -16,43 +15,41 @@ class ContactFreeDerivatives final : public ImplicitStep {
   explicit ContactFreeDerivatives(const Model& model);
 
   // Ties the derivatives to the last step taken with these; they must outlive this or the next call.
-  void prepare(const Model& model, Data& data, const ContactFreeWork& step,
-               const ContactFreeSettings& settings);
+  void prepare(const Model& model, Data& data, const ContactFreeWork& step, const StepSettings& settings);
 
-  // After prepare: dx+/dx (2nv x 2nv) and dx+/dtau (2nv x nv), with x = (q, v).
-  void jacobians(MatrixRef by_state, MatrixRef by_tau);
+  // After prepare, with x = (q, v, w) of n = 2nv + na numbers: dx+/dx (n x n), dx+/du (n x nu) and
+  // dx+/dforces (n x nv, or no columns at all: not wanted).
+  void jacobians(MatrixRef by_state, MatrixRef by_control, MatrixRef by_force);
+  void jacobians(MatrixRef by_state, MatrixRef by_control);
 
+  const StepInputs& layout() const { return residual_.inputs(); }
   int unknowns() const override { return nv_; }
-  int inputs() const override { return 3 * nv_ + ntheta_; }
-  int outputs() const override { return 2 * nv_; }
+  int inputs() const override { return residual_.inputs().size; }
+  int outputs() const override { return 2 * nv_ + na_; }
   void solve(VectorRef r) override;
   void solve_transposed(VectorRef r) override { solve(r); }
-  void residual_along(const ConstVectorRef& dz, VectorRef dr) override;
-  void residual_against(const ConstVectorRef& y, VectorRef z_bar) override;
+  void residual_along(const ConstVectorRef& dz, VectorRef dr) override { residual_.along(dz, dr); }
+  void residual_against(const ConstVectorRef& y, VectorRef z_bar) override { residual_.against(y, z_bar); }
   void output_along(const ConstVectorRef& dw, const ConstVectorRef& dz, VectorRef dx) override;
   void output_against(const ConstVectorRef& x_bar, VectorRef w_bar, VectorRef z_bar) override;
 
  private:
   void turn_rates();
-  void gyroscopic_rate();
+  void carry_over(MatrixRef by_state, MatrixRef by_control);
 
-  int nv_ = 0, ntheta_ = 0;
+  int nv_ = 0, na_ = 0, nu_ = 0;
   const Model* model_ = nullptr;
   Data* data_ = nullptr;
   const ContactFreeWork* step_ = nullptr;
-  ContactFreeSettings settings_;
-  DynamicsOptions options_;
+  double h_ = 0.0;
 
-  RneaDerivativeWork rnea_;
-  ParameterWork parameters_;
-  bool parameters_ready_ = false;
-  RowMatrix blocks_;  // nv x 3 width: a by q, v, tau
-  int width_ = 0;
+  SmoothResidual residual_;
+  RowMatrix blocks_;                         // nv x (2 width + na + nu, rounded up): a by q, v, w, u
+  RowMatrix inverse_;                        // nv x nv
+  int width_ = 0;                            // nv rounded up to whole registers
   std::vector<int> turning_;                 // first dof of each turning block
   std::vector<Mat3> turn_by_q_, turn_by_v_;  // of q (+) h v+ there
-  VectorX step_rate_;                        // nv: dr/dh through the implicit gyroscopic term
-  VectorX scratch_, scratch2_;               // nv
-  std::vector<Force> gyroscopic_;            // nlink
+  VectorX scratch_;                          // nv
 };
 
 }  // namespace articula

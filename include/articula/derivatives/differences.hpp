@@ -14,10 +14,14 @@ struct Differences {
 
 // d f(t)/dt at t = 0. Steps shrink from `step` by sqrt 2; of the extrapolations, the one with the smallest
 // estimated error is taken, for each component apart.
-Differences ridders_differences(const std::function<VectorX(double)>& f, double step);
+//
+// Central differences of a smooth f have errors in h^2, h^4, ...; those of one whose second derivative jumps
+// at t = 0 (as of t |t|) in h, h^2, .... `jumps` extrapolates for both and takes what is better.
+Differences ridders_differences(const std::function<VectorX(double)>& f, double step, bool jumps = false);
 
 // The same from several first steps, for functions whose scale and noise are not known.
-Differences ridders_differences(const std::function<VectorX(double)>& f, std::initializer_list<double> steps);
+Differences ridders_differences(const std::function<VectorX(double)>& f, std::initializer_list<double> steps,
+                                bool jumps = false);
 
 // max |A - R| / max(|R|, 1e-3 max |R|, 1e-9)
 double relative_error(const MatrixX& A, const MatrixX& R);

@@ -13,6 +13,7 @@ namespace articula {
 struct ActivationStep {
   double next = 0.0;
   double by_activation = 0.0, by_control = 0.0, by_dt = 0.0;
+  double unlimited = 0.0;  // next, before activation_range
 };
 
 // Of one actuator that has an activation; `control` as given, not yet clamped.

@@ -42,6 +42,9 @@ struct ForceDerivativeWork {
   std::vector<Force> dof_bar;                       // nv
   std::vector<Motion> path;                         // nbody: sum S y
   WrenchField field;
+  // Wrenches on bodies that stay where they are in space (contact forces), while the robot moves under them.
+  // If active, J^T of them counts as applied: set `own`, then hold_wrenches.
+  WrenchField held;
   std::vector<Force> frame_wrench, frame_reaction;  // of the frame transmissions: changes
   VectorX length, velocity, input, raw, force;      // nu: changes, or covectors
   VectorX tendon_length, tendon_velocity;           // ntendon: likewise
@@ -56,6 +59,9 @@ struct ForceDerivativeWork {
   std::vector<Force> dof_rate, dof_change;    // nv
   std::vector<Vec3> dof_turn;                 // nv
 };
+
+// Sums work.held.own over subtrees; false: there are none.
+void hold_wrenches(const Model& model, ForceDerivativeWork& work, bool active);
 
 // What applied_forces was called with.
 struct ForceArguments {

@@ -59,8 +59,9 @@ struct ForceWork {
   VectorX tendon_pull;               // ntendon: force of spring and damper along the tendon
   VectorX tendon_drive;              // ntendon: force of actuators along it
   VectorX tendon_sum, tendon_scale;  // ntendon: sum of raw forces, and what limits it
+  VectorX before_limits;             // nv: actuator, before joints limit it
   VectorX unlimited;                 // nv: 1, or 0 where a joint's actuator_force_range holds
-  VectorX slope_gain;  // nv: the actuators' share of slope, before it is kept from being negative
+  VectorX slope_gain;                // nv: the actuators' share of slope
   WrenchField drag, compensation, thrust;
   std::vector<FrameTransmission> frames;
   std::vector<LimitedJoint> limited;
@@ -70,7 +71,7 @@ struct ForceWork {
 // After forward_kinematics and propagate_motion for (q, v): rnea and bias_forces call both.
 //
 // slope is joint damping (with what actuators reflect to the joint) plus, on hinges and slides, the velocity
-// gain -m^2 (gain_2 a + bias_2) of actuators that are within their limits, if the sum is positive. Tendon
+// gain -m^2 (gain_2 a + bias_2) of actuators that are within their limits, whatever its sign. Tendon
 // dampers, actuators on balls, free joints, tendons and frames, and drag are not in it: they couple joints.
 void applied_forces(const Model& model, const Data& data, ForceWork& work, const ConstVectorRef& q,
                     const ConstVectorRef& v, const ConstVectorRef& activation, const ConstVectorRef& u,

@@ -66,6 +66,8 @@ void prepare_rnea_products(const Model& model, Data& data, RneaDerivativeWork& w
 // arguments. Fills `work` ...
 void prepare_rnea_derivatives(const Model& model, Data& data, RneaDerivativeWork& work, const double* v,
                               const double* a, const DynamicsOptions& options);
+// The part of it that follows prepare_rnea_products.
+void prepare_rnea_columns(const Model& model, const Data& data, RneaDerivativeWork& work, bool has_external);
 // ... and writes sign * dtau/dq, sign * dtau/dv into matrices whose entry (i, j) is at
 // i row_stride + j column_stride, one of which is 1. Other entries are left alone.
 struct StridedMatrices {

@@ -1,0 +1,164 @@
+#include "articula/derivatives/smooth_residual.hpp"
+
+#include "articula/dynamics/gyroscopic.hpp"
+#include "articula/model/sizes.hpp"
+
+namespace articula {
+
+StepInputs::StepInputs(const Model& model)
+    : v(model.nv()),
+      activation(2 * model.nv()),
+      control(activation + model.na()),
+      force(control + model.nu()),
+      wrench(force + model.nv()),
+      theta(wrench + 6 * model.nbody()),
+      size(theta + static_cast<int>(model.theta().size())) {}
+
+SmoothResidual::SmoothResidual(const Model& model)
+    : inputs_(model),
+      rnea_(model),
+      parameters_(model),
+      forces_(model),
+      acceleration_(model.nv()),
+      step_rate_(model.nv()),
+      scratch_(model.nv()),
+      scratch2_(model.nv()),
+      tau_(model.nv()),
+      slope_(model.nv()),
+      subtree_(model.nlink()) {}
+
+void SmoothResidual::prepare(const Model& model, Data& data, const FreeMotionWork& step,
+                             const StepSettings& settings, const ConstVectorRef& acceleration,
+                             bool held_forces) {
+  require_size("acceleration", acceleration.size(), model.nv());
+  model_ = &model;
+  data_ = &data;
+  step_ = &step;
+  h_ = settings.dt;
+  options_ = {step.external(), settings.implicit_gyroscopic ? settings.dt : 0.0};
+  parameters_ready_ = false;
+  acceleration_ = acceleration;
+  // The step saw the forces at zero acceleration; the derivatives need those of the motion.
+  propagate_motion(model, data, step.v.data(), acceleration_.data());
+  gather_forces(model, data, options_);
+  prepare_rnea_products(model, data, rnea_, step.v.data(), acceleration_.data(), options_);
+  hold_wrenches(model, forces_, held_forces);
+}
+
+ForceArguments SmoothResidual::arguments() const {
+  return {step_->q.data(), step_->v.data(), step_->activation.data(), step_->control.data(), h_};
+}
+
+// What only derivatives with respect to theta need; among it the torque of freely turning bodies, which
+// depends on h itself.
+void SmoothResidual::prepare_parameters() {
+  if (parameters_ready_) return;
+  parameters_ready_ = true;
+  prepare_parameter_derivatives(*model_, *data_, parameters_, step_->q, options_);
+  step_rate_.setZero();
+  if (options_.gyroscopic_step <= 0.0) return;
+  const Structure& s = model_->structure();
+  for (int k = 1; k < model_->nlink(); ++k) {
+    subtree_[k] = {};
+    if (!turns_freely(s, s.links[k])) continue;
+    subtree_[k].moment = gyroscopic_step_change(inertia_about_com(data_->local_inertia[k]),
+                                                data_->link_v[k].angular, options_.gyroscopic_step);
+  }
+  for (int k = model_->nlink() - 1; k > 0; --k) {
+    const LinkIndex& link = s.links[k];
+    for (int d = link.dof_begin; d < link.dof_end; ++d) step_rate_[d] = dot(data_->S[d], subtree_[k]);
+    if (!link.root) subtree_[link.parent] += subtree_[k];
+  }
+}
+
+// dr -= J^T dwrench
+void SmoothResidual::add_wrenches_along(const double* dwrench, VectorRef dr) {
+  const Structure& s = model_->structure();
+  const Eigen::Map<const ExternalWrenches> change(dwrench, 6, model_->nbody());
+  if (change.isZero(0.0)) return;
+  for (int k = 1; k < model_->nlink(); ++k) {
+    subtree_[k] = {};
+    for (int b : s.links[k].bodies) {
+      const Vec3 force = load3(dwrench + 6 * b);
+      const Vec3 at = data_->link_r[k] + data_->link_R[k] * model_->constants().body_com[b];
+      subtree_[k] += Force{load3(dwrench + 6 * b + 3) + cross(at, force), force};
+    }
+  }
+  for (int k = model_->nlink() - 1; k > 0; --k) {
+    const LinkIndex& link = s.links[k];
+    for (int d = link.dof_begin; d < link.dof_end; ++d) dr[d] -= dot(data_->S[d], subtree_[k]);
+    if (!link.root) subtree_[link.parent] += subtree_[k];
+  }
+}
+
+void SmoothResidual::along(const ConstVectorRef& dz, VectorRef dr) {
+  require_size("dz", dz.size(), inputs_.size);
+  const int nv = model_->nv();
+  const auto dq = dz.segment(inputs_.q, nv), dv = dz.segment(inputs_.v, nv);
+  const auto dtheta = dz.tail(inputs_.size - inputs_.theta);
+  const bool changes = !dtheta.isZero(0.0);
+  const double dh = dtheta[model_->structure().timestep];
+  if (changes) prepare_parameters();
+  scratch_.setZero();
+  rnea_directional(*model_, *data_, rnea_, options_.external != nullptr, dq, dv, scratch_, dr);
+  ForceDirection direction{dz.data() + inputs_.q, dz.data() + inputs_.v, dz.data() + inputs_.activation,
+                           dz.data() + inputs_.control, dh};
+  if (changes) direction.theta = dtheta.data();
+  forces_directional(*model_, *data_, step_->forces, forces_, arguments(), &parameters_, direction, tau_,
+                     slope_);
+  dr += h_ * slope_.cwiseProduct(acceleration_) - tau_ - dz.segment(inputs_.force, nv);
+  add_wrenches_along(dz.data() + inputs_.wrench, dr);
+  if (!changes) return;
+  rnea_parameter_directional(*model_, *data_, parameters_, acceleration_, options_, dtheta, scratch_);
+  dr += scratch_;
+  dr += dh * (step_->forces.slope.cwiseProduct(acceleration_) + step_rate_);
+}
+
+void SmoothResidual::against(const ConstVectorRef& y, VectorRef z_bar) {
+  require_size("y", y.size(), model_->nv());
+  require_size("z_bar", z_bar.size(), inputs_.size);
+  const Structure& s = model_->structure();
+  prepare_parameters();
+  rnea_adjoint(*model_, *data_, rnea_, options_.external != nullptr, y, scratch_, scratch2_);
+  z_bar.segment(inputs_.q, s.nv) -= scratch_;
+  z_bar.segment(inputs_.v, s.nv) -= scratch2_;
+  z_bar.segment(inputs_.force, s.nv) += y;
+  // rnea_adjoint leaves the sums of S y along paths, the twist of every link.
+  for (int k = 1; k < model_->nlink(); ++k) {
+    if (s.links[k].kind == LinkKind::kinematic) continue;
+    const Motion& Y = rnea_.path_motion[k];
+    for (int b : s.links[k].bodies) {
+      const Vec3 at = data_->link_r[k] + data_->link_R[k] * model_->constants().body_com[b];
+      const Vec3 shift = point_velocity(Y, at);
+      double* bar = z_bar.data() + inputs_.wrench + 6 * b;
+      for (int i = 0; i < 3; ++i) bar[i] += shift[i], bar[3 + i] += Y.angular[i];
+    }
+  }
+  auto theta_bar = z_bar.tail(inputs_.size - inputs_.theta);
+  slope_ = -h_ * y.cwiseProduct(acceleration_);
+  ForceGradient to{z_bar.data() + inputs_.q,
+                   z_bar.data() + inputs_.v,
+                   z_bar.data() + inputs_.activation,
+                   z_bar.data() + inputs_.control,
+                   0.0,
+                   theta_bar.data()};
+  forces_adjoint(*model_, *data_, step_->forces, forces_, arguments(), &parameters_, y, slope_, to);
+  scratch_ = -y;
+  rnea_parameter_adjoint(*model_, *data_, parameters_, acceleration_, options_, scratch_, theta_bar);
+  theta_bar[s.timestep] += to.dt - y.dot(step_->forces.slope.cwiseProduct(acceleration_) + step_rate_);
+}
+
+void SmoothResidual::jacobians(double sign, StridedMatrices out) {
+  const bool has_external = options_.external != nullptr;
+  prepare_rnea_columns(*model_, *data_, rnea_, has_external);
+  assemble_rnea_derivatives(*model_, *data_, rnea_, has_external, sign, out);
+  add_force_jacobians(*model_, *data_, step_->forces, forces_, arguments(), -sign, out);
+}
+
+void SmoothResidual::input_jacobians(double sign, RowMatrixRef by_activation, RowMatrixRef by_control) {
+  scratch_ = h_ * acceleration_;
+  add_force_input_jacobians(*model_, *data_, step_->forces, forces_, arguments(), scratch_, -sign, by_control,
+                            by_activation);
+}
+
+}  // namespace articula

@@ -1,0 +1,64 @@
+#include "articula/dynamics/force_switches.hpp"
+
+#include "articula/dynamics/activation.hpp"
+#include "clamp.hpp"
+#include "fluid.hpp"
+#include "force_terms.hpp"
+
+namespace articula {
+
+namespace {
+
+using Kind = ForceSwitch::Kind;
+
+// An end of a range belongs to the limited side, as in clamp.hpp.
+ForceSwitch in_range(Kind kind, int index, double x, const Vector2& range) {
+  const int side = x <= range[0] ? -1 : x >= range[1] ? 1 : 0;
+  return {kind, index, side, std::min(std::abs(x - range[0]), std::abs(x - range[1]))};
+}
+
+ForceSwitch sign_of(Kind kind, int index, double x) { return {kind, index, x > 0.0 ? 1 : -1, std::abs(x)}; }
+
+}  // namespace
+
+void force_switches(const Model& model, const Data& data, const ForceWork& forces, const ForceArguments& at,
+                    std::vector<ForceSwitch>& out) {
+  const Structure& s = model.structure();
+  const Description& d = model.description();
+  out.clear();
+  const auto range = [&](Kind kind, int index, double x, const std::optional<Vector2>& ends) {
+    if (ends) out.push_back(in_range(kind, index, x, *ends));
+  };
+  for (int i = 0; i < s.nu; ++i) {
+    const ActuatorDescription& a = d.actuators[i];
+    const int w = s.actuators[i].activation;
+    range(Kind::control_range, i, at.u[i], a.control_range);
+    if (w >= 0) {
+      range(Kind::activation_range, i, activation_step(a, at.activation[w], at.u[i], at.dt).unlimited,
+            a.activation_range);
+    }
+    const bool on_tendon = a.transmission == TransmissionType::tendon;
+    const double scale = on_tendon ? forces.tendon_scale[s.actuators[i].target] : 1.0;
+    range(Kind::force_range, i, scale * forces.raw_force[i], a.force_range);
+  }
+  for (size_t t = 0; t < d.tendons.size(); ++t) {
+    const int index = static_cast<int>(t);
+    range(Kind::tendon_force_range, index, forces.tendon_sum[index], d.tendons[t].actuator_force_range);
+    const RestLength rest = rest_length(model, index);
+    if (rest.low < rest.high)
+      out.push_back(in_range(Kind::tendon_rest, index, forces.tendon_length[index], {rest.low, rest.high}));
+  }
+  for (const LimitedJoint& joint : forces.limited) {
+    range(Kind::joint_force_range, joint.dof, forces.before_limits[joint.dof], joint.range);
+  }
+  for (int b = 1; in_medium(model) && b < model.nbody(); ++b) {
+    if (!has_drag(model, b)) continue;
+    const BodyDrag drag = body_drag(model, data, b);
+    for (int i = 0; i < 3; ++i) {
+      out.push_back(sign_of(Kind::drag_direction, b, drag.w[i]));
+      out.push_back(sign_of(Kind::drag_direction, b, drag.u[i]));
+    }
+  }
+}
+
+}  // namespace articula
