@@ -1,0 +1,226 @@
+// Contact against what is known: sliding, sticking, bouncing, rolling, standing.
+
+#include <gtest/gtest.h>
+
+#include <numbers>
+
+#include "tests/support/random_tree.hpp"
+#include "tests/support/scene.hpp"
+
+namespace articula::testing {
+namespace {
+
+constexpr double g = 9.81;
+const auto both_laws = {FrictionLaw::cone, FrictionLaw::pyramid};
+
+// x = v^2 / (2 mu g) in the limit h -> 0; at step h the block stops after x + O(h), extrapolated in h.
+TEST(contact, a_sliding_block_stops_after_v_squared_over_two_mu_g) {
+  const double mu = 0.3, v = 2.0;
+  const auto distance = [&](double h) {
+    Description d = empty_world();
+    add_floor(d, {.friction = mu});
+    add_box(d, "block", {0.2, 0.2, 0.05}, 2.0, {0, 0, 0.05}, {.friction = mu});
+    Scene scene(d, h);
+    scene.velocity(0)[0] = v;
+    scene.run(static_cast<int>(1.0 / h));
+    EXPECT_LT(scene.state.v.norm(), 1e-12);
+    return scene.position(0)[0];
+  };
+  // v is a whole number of steps of mu g h for none of these, so the last step is cut: three levels.
+  const double h = v / (mu * g) / 400.0;
+  const double coarse = distance(h), fine = distance(h / 2);
+  EXPECT_NEAR(2.0 * fine - coarse, v * v / (2.0 * mu * g), 1e-6);
+}
+
+TEST(contact, a_block_on_an_incline_sticks_below_and_slides_above_the_angle_of_friction) {
+  const double mu = 0.4;
+  for (FrictionLaw law : both_laws) {
+    for (double side : {-1.0, 1.0}) {
+      const double tilt = std::atan(mu) + side * 1e-6;
+      Description d = empty_world();
+      // The pyramid's bound is exact along its tangents only: gravity is turned instead of the plane.
+      d.gravity = {g * std::sin(tilt), 0.0, -g * std::cos(tilt)};
+      if (law == FrictionLaw::pyramid) {
+        const collision::ContactFrame frame = collision::pyramid_frame(Vec3(0, 0, 1));
+        d.gravity = frame.t1.eigen() * g * std::sin(tilt) - Vector3::UnitZ() * g * std::cos(tilt);
+      }
+      add_floor(d, {.friction = mu});
+      add_box(d, "block", {0.2, 0.2, 0.05}, 2.0, {0, 0, 0.05}, {.friction = mu});
+      Scene scene(d, 0.001, law);
+      scene.run(100);
+      const double speed = scene.velocity(0).norm();
+      if (side < 0.0)
+        EXPECT_LT(speed, 1e-12);
+      else
+        EXPECT_NEAR(speed, 0.1 * g * std::cos(tilt) * (std::tan(tilt) - mu), 1e-9);
+    }
+  }
+}
+
+TEST(contact, a_loaded_block_does_not_creep) {
+  for (FrictionLaw law : both_laws) {
+    Description d = empty_world();
+    add_floor(d, {.friction = 0.8});
+    add_box(d, "block", {0.1, 0.1, 0.1}, 1.0, {0, 0, 0.1}, {.friction = 0.8});
+    Scene scene(d, 0.002, law);
+    scene.input.forces[0] = 0.6 * g;
+    const Vector3 before = scene.position(0);
+    scene.run(5000);
+    EXPECT_LT((scene.position(0) - before).norm() / 10.0, 1e-10);
+    EXPECT_LT(scene.velocity(0).norm(), 1e-10);
+  }
+}
+
+TEST(contact, a_bounce_returns_the_restitution_times_the_speed) {
+  for (double e : {0.3, 0.7, 1.0}) {
+    Description d = empty_world();
+    d.gravity.setZero();
+    add_floor(d, {.friction = 0.0, .restitution = e});
+    add_ball(d, "ball", 0.1, 0.5, {0, 0, 0.2}, {.friction = 0.0, .restitution = e});
+    Scene scene(d, 0.001);
+    scene.settings.bounce_speed = 0.01;
+    scene.velocity(0)[2] = -3.0;
+    scene.run(100);
+    EXPECT_NEAR(scene.velocity(0)[2], 3.0 * e, 1e-12 * 3.0);
+  }
+}
+
+TEST(contact, heights_of_bounces_fall_by_the_square_of_the_restitution) {
+  const double e = 0.8, height = 1.0;
+  const auto first_height = [&](double h) {
+    Description d = empty_world();
+    add_floor(d, {.restitution = e});
+    add_ball(d, "ball", 0.1, 0.5, {0, 0, 0.1 + height}, {.restitution = e});
+    Scene scene(d, h);
+    double top = 0.0;
+    bool bounced = false;
+    for (int i = 0; i < static_cast<int>(1.0 / h); ++i) {
+      scene.step();
+      bounced |= scene.velocity(0)[2] > 0.0;
+      if (bounced) top = std::max(top, scene.position(0)[2] - 0.1);
+    }
+    return top;
+  };
+  EXPECT_NEAR(first_height(1e-3), e * e * height, 0.02);
+  EXPECT_NEAR(first_height(1e-4), e * e * height, 0.002);
+}
+
+// Sliding turns into rolling at 5/7 of the speed; rolling friction then brakes it.
+TEST(contact, a_sliding_ball_ends_up_rolling_at_five_sevenths) {
+  Description d = empty_world();
+  add_floor(d, {.friction = 0.3});
+  add_ball(d, "ball", 0.1, 0.5, {0, 0, 0.1}, {.friction = 0.3});
+  Scene scene(d, 0.001);
+  scene.velocity(0)[0] = 1.4;
+  scene.run(500);
+  EXPECT_NEAR(scene.velocity(0)[0], 1.0, 1e-9);
+  EXPECT_LT(std::abs(scene.velocity(0)[1]), 1e-12) << "a cone slides straight";
+  EXPECT_NEAR(scene.state.v[4], 10.0, 1e-8);
+}
+
+// Torque mu_roll N against rolling: deceleration (mu_roll / r) g / (1 + 2/5).
+TEST(contact, rolling_friction_brakes_a_ball) {
+  const double roll = 0.002, r = 0.1;
+  Description d = empty_world();
+  const Material material{.friction = 1.0, .condim = 6, .spinning = 0.001, .rolling = roll};
+  add_floor(d, material);
+  add_ball(d, "ball", r, 0.5, {0, 0, r}, material);
+  Scene scene(d, 0.001);
+  scene.velocity(0)[0] = 1.0;
+  scene.state.v[4] = 1.0 / r;
+  scene.run(500);
+  EXPECT_NEAR(scene.velocity(0)[0], 1.0 - 0.5 * roll / r * g / 1.4, 1e-4);
+}
+
+// A ball spinning in place: torque mu_spin N against 2/5 m r^2.
+TEST(contact, spinning_friction_brakes_a_spinning_ball) {
+  const double spin = 0.003, r = 0.1;
+  Description d = empty_world();
+  const Material material{.friction = 1.0, .condim = 4, .spinning = spin};
+  add_floor(d, material);
+  add_ball(d, "ball", r, 0.5, {0, 0, r}, material);
+  Scene scene(d, 0.001);
+  scene.state.v[5] = 20.0;
+  scene.run(100);
+  EXPECT_NEAR(scene.state.v[5], 20.0 - 0.1 * spin * g / (0.4 * r * r), 1e-8);
+  scene.run(3000);
+  EXPECT_LT(std::abs(scene.state.v[5]), 1e-12);
+}
+
+TEST(contact, ten_boxes_stand_on_each_other) {
+  for (FrictionLaw law : both_laws) {
+    Description d = empty_world();
+    add_floor(d);
+    for (int i = 0; i < 10; ++i)
+      add_box(d, "box" + std::to_string(i), {0.1, 0.1, 0.1}, 1.0 + i % 3,
+              {0.002 * (i % 4), 0.001 * (i % 3), 0.1 + 0.2 * i});
+    Scene scene(d, 0.01, law);
+    const VectorX before = scene.state.q;
+    scene.run(200);
+    EXPECT_LT((scene.state.q - before).norm(), 1e-9);
+  }
+}
+
+// Momentum of two colliding bodies in free space.
+TEST(contact, impacts_between_bodies_conserve_momentum) {
+  std::mt19937 random(7);
+  for (int trial = 0; trial < 20; ++trial) {
+    Description d = empty_world();
+    d.gravity.setZero();
+    const Material material{.friction = 0.6, .restitution = trial % 2 == 0 ? 0.0 : 0.5};
+    add_box(d, "a", {0.1, 0.15, 0.2}, 1.0, {0, 0, 0}, material, random_rotation(random));
+    add_box(d, "b", {0.1, 0.1, 0.1}, 3.0, {0.5, 0.05, 0.02}, material, random_rotation(random));
+    Scene scene(d, 0.002);
+    scene.velocity(0)[0] = 3.0;
+    scene.state.v.tail<3>() = uniform_vector(random, 3);
+    const auto momentum = [&] { return Vector3(scene.velocity(0) + 3.0 * scene.velocity(1)); };
+    const Vector3 before = momentum();
+    scene.run(200);
+    EXPECT_LT((momentum() - before).norm(), 1e-12 * 3.0);
+    EXPECT_GT(std::abs(scene.velocity(1)[0]), 0.01) << "they never met";
+  }
+}
+
+// With e = 0 contact impulses do no work but what recovering from overlap takes.
+TEST(contact, impulses_only_take_energy) {
+  std::mt19937 random(11);
+  for (FrictionLaw law : both_laws) {
+    Description d = empty_world();
+    add_floor(d);
+    for (int i = 0; i < 5; ++i)
+      add_box(d, "box" + std::to_string(i), {0.1, 0.12, 0.08}, 1.0, {0.05 * i, 0.02 * i, 0.3 + 0.3 * i},
+              {.friction = 0.7}, random_rotation(random));
+    Scene scene(d, 0.002, law);
+    for (int i = 0; i < 1000 && !HasFatalFailure(); ++i) {
+      scene.step();
+      // Work of the impulses: lam . (J v+ + J v_free) / 2.
+      const ContactRows& rows = scene.work.rows;
+      std::vector<double> after(rows.size()), free(rows.size());
+      rows.velocities(scene.work.v_next, after.data());
+      rows.velocities(scene.work.v_free, free.data());
+      double work = 0.0, allowed = 0.0;
+      for (int r = 0; r < rows.size(); ++r) work += 0.5 * rows.lam[r] * (after[r] + free[r]);
+      for (const Item& item : rows.items()) {
+        const int r = rows.row_of(item);
+        allowed += rows.lam[r] * std::max(-(rows.sigma[r] - after[r]), 0.0);
+      }
+      ASSERT_LE(work, allowed + 1e-12);
+    }
+  }
+}
+
+// Coming to rest from an overlap: no faster than the recovery speed.
+TEST(contact, an_overlapping_start_recovers_at_a_bounded_speed) {
+  Description d = empty_world();
+  add_floor(d);
+  add_box(d, "block", {0.1, 0.1, 0.1}, 1.0, {0, 0, 0.05});
+  Scene scene(d, 0.001);
+  for (int i = 0; i < 2000; ++i) {
+    scene.step();
+    ASSERT_LE(scene.velocity(0)[2], scene.settings.recovery_speed + 1e-9);
+  }
+  EXPECT_NEAR(scene.position(0)[2], 0.1, 1e-6);
+}
+
+}  // namespace
+}  // namespace articula::testing
