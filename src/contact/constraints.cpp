@@ -111,15 +111,22 @@ void require_two_trees(const Structure& s, const Constraints& c, int tendon) {
 
 }  // namespace
 
+// Where bodies are joined is read off the robot as described: variants (model.with) keep it.
+void Constraints::compile_equalities(const Model& model) {
+  const Description& d = model.description();
+  const Model described(model.shared_structure(), model.structure().described_theta);
+  Data neutral(described);
+  forward_kinematics(described, neutral, described.neutral_configuration());
+  for (size_t i = 0; i < d.equalities.size(); ++i) {
+    if (d.equalities[i].active) equalities.push_back(compile(described, neutral, static_cast<int>(i)));
+  }
+}
+
 Constraints::Constraints(const Model& model) {
   const Structure& s = model.structure();
   const Description& d = model.description();
   find_trees(s, *this);
-  Data neutral(model);
-  forward_kinematics(model, neutral, model.neutral_configuration());
-  for (size_t i = 0; i < d.equalities.size(); ++i) {
-    if (d.equalities[i].active) equalities.push_back(compile(model, neutral, static_cast<int>(i)));
-  }
+  if (!d.equalities.empty()) compile_equalities(model);
   for (int i = 0; i < s.nv; ++i) {
     if (model.constants().dry_friction[i] > 0.0) dry_dofs.push_back(i);
   }

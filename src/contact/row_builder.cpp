@@ -137,10 +137,15 @@ double ContactRows::Builder::recovery(double phi) const {
   return std::clamp(phi / settings.dt, -settings.recovery_speed, settings.recovery_speed);
 }
 
-double ContactRows::Builder::gap_bias(double phi, BiasMode& kind) const {
+BiasMode ContactRows::Builder::prescribed(std::uint64_t key, BiasMode ruled) const {
+  const FrozenModes::Entry* entry = settings.frozen != nullptr ? settings.frozen->find(key) : nullptr;
+  return entry != nullptr ? entry->bias : ruled;
+}
+
+double ContactRows::Builder::gap_bias(double phi, std::uint64_t key, BiasMode& kind) const {
   const double speed = phi / settings.dt;
-  kind = speed < -settings.recovery_speed ? BiasMode::capped : BiasMode::gap;
-  return std::max(speed, -settings.recovery_speed);
+  kind = prescribed(key, speed < -settings.recovery_speed ? BiasMode::capped : BiasMode::gap);
+  return kind == BiasMode::capped ? -settings.recovery_speed : speed;
 }
 
 // ------------------------------------------------------------------ equalities
@@ -293,7 +298,7 @@ void ContactRows::Builder::end_of_range(RowKind kind, int index, bool upper, dou
   item.upper = upper;
   item.phi = phi;
   Quad& quad = rows.quads_.back();
-  quad.bias[item.lane] = gap_bias(phi, item.bias);
+  quad.bias[item.lane] = gap_bias(phi, item.key, item.bias);
   const double sign = upper ? -1.0 : 1.0;
   if (!joint) {
     add_tendon(quad, item.lane, index, sign);
@@ -385,9 +390,10 @@ void ContactRows::Builder::contact(const collision::Colliders& colliders, const 
   Item& item = add_item(RowKind::contact, index, contact_key(contact), block, quads);
   item.phi = contact.point.distance - (p.margin - p.gap);
   Quad& first = rows.quads_[item.quad];
-  double bias = gap_bias(item.phi, item.bias);
-  if (p.restitution > 0.0 && approach < -settings.bounce_speed &&
-      item.phi + settings.dt * (product(first, v_free)[0] + first.bias[0]) < 0.0) {
+  double bias = gap_bias(item.phi, item.key, item.bias);
+  const bool impact = p.restitution > 0.0 && approach < -settings.bounce_speed &&
+                      item.phi + settings.dt * (product(first, v_free)[0] + first.bias[0]) < 0.0;
+  if (prescribed(item.key, impact ? BiasMode::bounce : item.bias) == BiasMode::bounce) {
     bias = p.restitution * approach;
     item.bias = BiasMode::bounce;
   }

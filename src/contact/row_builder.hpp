@@ -53,7 +53,9 @@ struct ContactRows::Builder {
   void tendon_limit(int tendon);
   void end_of_range(RowKind kind, int index, bool upper, double phi, double rate, double free_rate);
   void contact(const collision::Colliders& colliders, const collision::Contact& contact, int index);
-  double gap_bias(double phi, BiasMode& mode) const;
+  // The kind of bias that holds, given what the rules say.
+  BiasMode prescribed(std::uint64_t key, BiasMode ruled) const;
+  double gap_bias(double phi, std::uint64_t key, BiasMode& kind) const;
   double recovery(double phi) const;
 };
 

@@ -219,6 +219,69 @@ void ContactRows::velocities(const VectorX& x, double* out) const {
   }
 }
 
+void ContactRows::add_velocities(const double* x, int stride, int columns, double* out) const {
+  for (const Item& item : items_) {
+    if (item.lane != 0) continue;
+    for (int k = 0; k < item.quads; ++k) {
+      const Quad& quad = quads_[item.quad + k];
+      double* to = out + static_cast<std::size_t>(islands_[item.island].row_begin + quad.first) * stride;
+      for (int side = 0; side < 2; ++side) {
+        if (quad.tree[side] < 0) continue;
+        const int begin = constraints_->trees[quad.tree[side]].dof_begin;
+        for (int d = 0; d < quad.used[side]; ++d) {
+          const Lanes j = J_[quad.at[side] + d];
+          const double* from = x + static_cast<std::size_t>(begin + d) * stride;
+          for (int r = 0; r < quad.rows; ++r) {
+            if (j[r] != 0.0) strip_add(to + static_cast<std::size_t>(r) * stride, from, j[r], columns);
+          }
+        }
+      }
+    }
+  }
+}
+
+void ContactRows::add_impulse_columns(const double* impulses, int stride, int columns, double* force) const {
+  for (const Item& item : items_) {
+    if (item.lane != 0) continue;
+    for (int k = 0; k < item.quads; ++k) {
+      const Quad& quad = quads_[item.quad + k];
+      const double* from =
+          impulses + static_cast<std::size_t>(islands_[item.island].row_begin + quad.first) * stride;
+      for (int side = 0; side < 2; ++side) {
+        if (quad.tree[side] < 0) continue;
+        const int begin = constraints_->trees[quad.tree[side]].dof_begin;
+        for (int d = 0; d < quad.used[side]; ++d) {
+          const Lanes j = J_[quad.at[side] + d];
+          double* to = force + static_cast<std::size_t>(begin + d) * stride;
+          for (int r = 0; r < quad.rows; ++r) {
+            if (j[r] != 0.0) strip_add(to, from + static_cast<std::size_t>(r) * stride, j[r], columns);
+          }
+        }
+      }
+    }
+  }
+}
+
+double ContactRows::scalar_velocity(const Item& item, const double* x) const {
+  const Quad& quad = quads_[item.quad];
+  double sum = 0.0;
+  for (int side = 0; side < 2; ++side) {
+    if (quad.tree[side] < 0) continue;
+    const int begin = constraints_->trees[quad.tree[side]].dof_begin;
+    for (int d = 0; d < quad.used[side]; ++d) sum += J_[quad.at[side] + d][item.lane] * x[begin + d];
+  }
+  return sum;
+}
+
+void ContactRows::add_scalar_impulse(const Item& item, double impulse, double* force) const {
+  const Quad& quad = quads_[item.quad];
+  for (int side = 0; side < 2; ++side) {
+    if (quad.tree[side] < 0) continue;
+    const int begin = constraints_->trees[quad.tree[side]].dof_begin;
+    for (int d = 0; d < quad.used[side]; ++d) force[begin + d] += J_[quad.at[side] + d][item.lane] * impulse;
+  }
+}
+
 void ContactRows::add_impulses(const double* impulses, VectorX& force) const {
   for (const Item& item : items_) {
     if (item.lane != 0) continue;

@@ -67,6 +67,20 @@ void LuFactor::solve(double* x) const {
   }
 }
 
+void LuFactor::solve_columns(double* x, int stride, int columns) const {
+  const auto at = [&](int i) { return x + static_cast<std::size_t>(i) * stride; };
+  for (int k = 0; k < n_; ++k) {
+    if (swap_[k] != k) std::swap_ranges(at(k), at(k) + columns, at(swap_[k]));
+  }
+  for (int i = 1; i < n_; ++i) {
+    for (int j = 0; j < i; ++j) strip_add(at(i), at(j), -row(i)[j], columns);
+  }
+  for (int i = n_ - 1; i >= 0; --i) {
+    for (int j = i + 1; j < n_; ++j) strip_add(at(i), at(j), -row(i)[j], columns);
+    for (int c = 0; c < columns; ++c) at(i)[c] *= inverse_pivot_[i];
+  }
+}
+
 // A^T = U^T L^T P: row by row, what is known is subtracted from all that follows.
 void LuFactor::solve_transposed(double* x) const {
   for (int i = 0; i < n_; ++i) {

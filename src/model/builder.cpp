@@ -219,6 +219,7 @@ Model build(Description description) {
   number_links(*structure);
   index_subtrees(*structure);
   VectorX theta = register_parameters(*structure);
+  structure->described_theta = theta;
   Model model(std::move(structure), std::move(theta));
   require_moving_inertia(model);
   return model;

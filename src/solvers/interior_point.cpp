@@ -79,7 +79,8 @@ void InteriorPoint::list_cones(const ContactProblem& problem) {
     const int n = block.first;
     if (block.kind == BlockKind::unilateral || block.kind == BlockKind::contact) normals_.push_back(n);
     if (block.kind == BlockKind::interval)
-      cones_.push_back({.radius = std::max(block.bound / unit_[n], 1e-12), .first = n, .count = 1, .mu = &one_});
+      cones_.push_back(
+          {.radius = std::max(block.bound / unit_[n], 1e-12), .first = n, .count = 1, .mu = &one_});
     if (block.kind != BlockKind::contact) continue;
     if (problem.law == FrictionLaw::cone && block.dim > 1)
       cones_.push_back({.normal = n, .first = n + 1, .count = block.tangents(), .mu = block.mu});

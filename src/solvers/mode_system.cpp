@@ -70,7 +70,8 @@ void ModeSystem::add_contact(const ContactProblem& problem, int index, const Row
   }
   unknowns_.push_back(normal);
   for (int i = 0; i < tangents; ++i) {
-    if (mode[n + 1 + i] == RowMode::hold)
+    // A tangent along which nothing can move (out of the plane of a planar robot) carries nothing.
+    if (mode[n + 1 + i] == RowMode::hold && problem.g(n + 1 + i, n + 1 + i) > 1e-20 * weight)
       unknowns_.push_back({.row = n + 1 + i, .block = index, .weight = weight});
   }
 }
@@ -107,8 +108,25 @@ void ModeSystem::spread(const double* x, double* lam) const {
   }
 }
 
+double ModeSystem::gather_impulses(const Unknown& u, const double* lam) const {
+  double sum = u.across ? 0.0 : lam[u.row];
+  for (int i = 0; i < u.tangents; ++i) sum += u.along[i] * lam[u.row + 1 + i];
+  return sum;
+}
+
+void ModeSystem::spread_equations(const double* x, double* sigma) const {
+  for (std::size_t k = 0; k < unknowns_.size(); ++k) {
+    const Unknown& u = unknowns_[k];
+    if (!u.across) {
+      sigma[u.row] += x[k];
+      continue;
+    }
+    for (int i = 0; i < u.tangents; ++i) sigma[u.row + 1 + i] += u.along[i] * x[k];
+  }
+}
+
 // Column k of K is A^T (G B e_k): rows of G, which is symmetric, combined as lam is.
-bool ModeSystem::factor_system(const ContactProblem& problem) {
+bool ModeSystem::factor_system(const ContactProblem& problem, double eps) {
   const int n = static_cast<int>(unknowns_.size());
   lu_.resize(n);
   combined_.resize(problem.size);
@@ -127,14 +145,14 @@ bool ModeSystem::factor_system(const ContactProblem& problem) {
       column = combined_.data();
     }
     for (int w = 0; w < n; ++w) lu_.row(w)[k] = gather(unknowns_[w], column);
-    lu_.row(k)[k] += u.compliance + proximal * u.weight;
+    lu_.row(k)[k] += u.compliance + eps * u.weight;
   }
   ++factorisations_;
   return lu_.factor();
 }
 
-bool ModeSystem::solve_linear(const ContactProblem& problem, int corrections, const double* start, double* lam,
-                              double* sigma) {
+bool ModeSystem::solve_linear(const ContactProblem& problem, int corrections, const double* start,
+                              double* lam, double* sigma) {
   const int n = static_cast<int>(unknowns_.size());
   x_.assign(n, 0.0);
   for (int k = 0; k < n && start != nullptr; ++k) x_[k] = unknowns_[k].across ? 0.0 : start[unknowns_[k].row];
@@ -191,6 +209,13 @@ double ModeSystem::set_directions(const ContactProblem& problem, const RowMode* 
   return turned;
 }
 
+// Almost without the proximal term first: where K is regular one solve is exact.
+bool ModeSystem::linearise(const ContactProblem& problem, const RowMode* mode, const SlideState* slides) {
+  list_unknowns(problem, mode, slides, true);
+  regular_ = factor_system(problem, 1e-15) && lu_.pivot_ratio() > 1e-9;
+  return regular_ || factor_system(problem, proximal);
+}
+
 bool ModeSystem::solve(const ContactProblem& problem, const RowMode* mode, SlideState* slides, double* lam,
                        double* sigma, const double* start) {
   factorisations_ = 0;
@@ -208,7 +233,7 @@ bool ModeSystem::solve(const ContactProblem& problem, const RowMode* mode, Slide
   double turned = 1.0;
   if (!sliding || start == nullptr) {
     list_unknowns(problem, mode, slides, false);
-    if (!factor_system(problem) || !solve_linear(problem, sliding ? 2 : most_corrections, start, lam, sigma))
+    if (!factor_system(problem, proximal) || !solve_linear(problem, sliding ? 2 : most_corrections, start, lam, sigma))
       return false;
     if (!sliding) return true;
     turned = set_directions(problem, mode, lam, sigma, slides, true);
@@ -216,7 +241,7 @@ bool ModeSystem::solve(const ContactProblem& problem, const RowMode* mode, Slide
   for (int step = 0; step < most_newton_steps; ++step) {
     const bool last = turned < 1e-9;
     list_unknowns(problem, mode, slides, true);
-    if (!factor_system(problem) || !solve_linear(problem, last ? most_corrections : 2, start, lam, sigma))
+    if (!factor_system(problem, proximal) || !solve_linear(problem, last ? most_corrections : 2, start, lam, sigma))
       return false;
     turned = set_directions(problem, mode, lam, sigma, slides, false);
     if (last) return true;

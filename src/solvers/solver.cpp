@@ -29,8 +29,8 @@ enum class Outcome { verified, contradicted };
 
 // Solve, verify, change, until nothing is contradicted. An assignment seen before means a cycle: from then
 // on only the worst contradiction is changed; a second cycle ends the search.
-Outcome pivot(const ContactProblem& problem, ContactSolver& work, int most, const double* start, RowMode* mode,
-              double* lam, double* sigma, SolveReport& report) {
+Outcome pivot(const ContactProblem& problem, ContactSolver& work, int most, const double* start,
+              RowMode* mode, double* lam, double* sigma, SolveReport& report) {
   work.seen.clear();
   bool careful = false;
   for (int pass = 0; pass < most; ++pass) {
@@ -90,14 +90,15 @@ SolveReport solve_contact(const ContactProblem& problem, ContactSolver& work, bo
   work.best.assign(n, 0.0);
   double best = contact_residual(problem, work.best.data());
   // Inside the cones first: few, costly iterations that do not mind bad conditioning.
-  const InteriorPoint::Settings attempts[] = {
-      {}, {.most_iterations = 150, .start = 10.0, .patience = 0.3}, {.most_iterations = 300, .start = 0.1, .patience = 0.5}};
+  const InteriorPoint::Settings attempts[] = {{},
+                                              {.most_iterations = 150, .start = 10.0, .patience = 0.3},
+                                              {.most_iterations = 300, .start = 0.1, .patience = 0.5}};
   for (const InteriorPoint::Settings& settings : attempts) {
     report.iterations += work.interior_point.solve(problem, settings, work.trial.data());
     contact_velocities(problem, work.trial.data(), work.trial_sigma.data());
     for (double tolerance : {1e-6, 1e-8, 1e-4}) {
-      read_modes(problem, work.trial.data(), work.trial_sigma.data(), tolerance * problem.velocity_scale, mode,
-                 work.slides.data());
+      read_modes(problem, work.trial.data(), work.trial_sigma.data(), tolerance * problem.velocity_scale,
+                 mode, work.slides.data());
       if (pivot(problem, work, most, work.trial.data(), mode, lam, sigma, report) == Outcome::verified) {
         finish(problem, SolveStage::iterating, mode, lam, report);
         if (report.relative_residual <= 1e-9) return report;

@@ -54,6 +54,33 @@ ImpulseWork::ImpulseWork(const Model& model, int most_contacts)
 
 namespace {
 
+// The equations of prescribed modes, from the solution they come from.
+bool solve_frozen(ImpulseWork& work, const FrozenModes& frozen, double gravity_step) {
+  ContactRows& rows = work.rows;
+  std::vector<double> start(rows.size(), 0.0);
+  std::vector<SlideState> slides(rows.items().size());
+  std::fill(rows.mode.begin(), rows.mode.end(), RowMode::free);
+  for (const Item& item : rows.items()) {
+    const FrozenModes::Entry* found = frozen.find(item.key);
+    if (found == nullptr || found->rows != item.rows) continue;
+    const FrozenModes::Entry entry =
+        item.kind == RowKind::contact ? FrozenModes::in_frame(*found, rows.frame(item)) : *found;
+    for (int i = 0; i < item.rows; ++i) {
+      rows.mode[rows.row_of(item) + i] = entry.mode[i];
+      start[rows.row_of(item) + i] = entry.lam[i];
+    }
+    slides[rows.islands()[item.island].block_begin + item.block] = entry.slide;
+  }
+  bool solved = true;
+  for (const Island& island : rows.islands()) {
+    const int at = island.row_begin;
+    solved &= work.solver.system.solve(rows.problem(island, gravity_step), rows.mode.data() + at,
+                                       slides.data() + island.block_begin, rows.lam.data() + at,
+                                       rows.sigma.data() + at, start.data() + at);
+  }
+  return solved;
+}
+
 void solve_islands(ImpulseWork& work, double gravity_step, bool warm, StepReport& report) {
   ContactRows& rows = work.rows;
   report.islands = static_cast<int>(rows.islands().size());
@@ -119,6 +146,11 @@ StepReport impulse_step(const Model& model, Data& data, ImpulseWork& work, const
   RowSettings row_settings{h, settings.law, settings.recovery_speed,
                            settings.bounce_speed < 0.0 ? 2.0 * gravity_step : settings.bounce_speed};
 
+  if (settings.frozen != nullptr) {
+    row_settings.frozen = settings.frozen;
+    row_settings.limit_slack = 1e300;
+  }
+
   std::fill(work.speed.begin(), work.speed.end(), 0.0);
   add_speeds(model, data, work, work.v_free);
   add_speeds(model, data, work, state.v);  // last: velocities for v are what rows read
@@ -128,6 +160,12 @@ StepReport impulse_step(const Model& model, Data& data, ImpulseWork& work, const
     report.overflow = detect(work.colliders, model, data, work.contacts) == collision::DetectStatus::overflow;
     work.rows.build(model, data, work.constraints, work.colliders, work.contacts, row_settings, state.q,
                     state.v, work.v_free);
+    if (settings.frozen != nullptr) {
+      report.contact =
+          solve_frozen(work, *settings.frozen, gravity_step) ? SolveStatus::solved : SolveStatus::inexact;
+      apply_impulses(model, data, work);
+      break;
+    }
     const bool guess = settings.warm_start && warm.law == settings.law && !warm.entries.empty();
     if (guess) read_warm_start(warm, work.rows, gravity_step);
     solve_islands(work, gravity_step, guess, report);

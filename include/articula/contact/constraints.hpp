@@ -37,6 +37,9 @@ struct Constraints {
   std::vector<EqualityConstraint> equalities;
   std::vector<int> dry_dofs, dry_tendons;
   std::vector<int> limited_joints, limited_tendons;
+
+ private:
+  void compile_equalities(const Model& model);
 };
 
 }  // namespace articula

@@ -28,12 +28,31 @@ enum class RowKind : std::uint8_t {
 
 enum class BiasMode : std::uint8_t { gap, capped, bounce, none };
 
+// The modes of a step, to be kept by steps nearby whatever the laws say: the function whose exact derivative
+// the step's derivative is. For checking derivatives.
+struct FrozenModes {
+  struct Entry {
+    std::uint64_t key = 0;
+    int rows = 0;
+    BiasMode bias = BiasMode::gap;
+    std::array<RowMode, 6> mode{};
+    std::array<double, 6> lam{};
+    SlideState slide;
+    collision::ContactFrame frame;  // in which lam and slide are
+  };
+  std::vector<Entry> entries;
+  const Entry* find(std::uint64_t key) const;  // null: not there
+  // The entry with lam and slide in another frame: tangents are a choice that may jump.
+  static Entry in_frame(const Entry& entry, const collision::ContactFrame& frame);
+};
+
 struct RowSettings {
   double dt = 0.002;
   FrictionLaw law = FrictionLaw::cone;
-  double recovery_speed = 0.2;  // m/s (rad/s): overlaps and loop errors vanish no faster
-  double bounce_speed = 0.04;   // m/s: slower impacts do not bounce
-  double limit_slack = 0.02;    // rad, m: limits this far away, and what the velocities add, have a row
+  double recovery_speed = 0.2;          // m/s (rad/s): overlaps and loop errors vanish no faster
+  double bounce_speed = 0.04;           // m/s: slower impacts do not bounce
+  const FrozenModes* frozen = nullptr;  // biases of these kinds, whatever the rules say
+  double limit_slack = 0.02;  // rad, m: limits this far away, and what the velocities add, have a row
 };
 
 // What a block of rows stands for.
@@ -68,6 +87,10 @@ struct Island {
   int stride = 0;
 };
 
+class ContactRows;
+// The modes of rows that were solved.
+FrozenModes freeze(const ContactRows& rows);
+
 using LaneVector = std::vector<Lanes, Eigen::aligned_allocator<Lanes>>;
 
 // Workspace of one thread: rows of the last `build`.
@@ -98,6 +121,12 @@ class ContactRows {
   ContactProblem problem(const Island& island, double gravity_step) const;
   // force (nv) += J^T lam
   void add_impulses(const double* lam, VectorX& force) const;
+  // Many columns at once, row-major with `stride`: out += J x, force += J^T lam.
+  void add_velocities(const double* x, int stride, int columns, double* out) const;
+  void add_impulse_columns(const double* lam, int stride, int columns, double* force) const;
+  // The same for the one row of a limit, coupling or dry friction.
+  double scalar_velocity(const Item& item, const double* x) const;
+  void add_scalar_impulse(const Item& item, double lam, double* force) const;
   // J x along every row
   void velocities(const VectorX& x, double* out) const;
 

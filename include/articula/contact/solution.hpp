@@ -17,6 +17,13 @@ enum class RowMode : std::uint8_t {
   yield   // cone: the same with the direction of the force; nothing slides, but the row carries all it can
 };
 
+// How a contact slides on its cone; w = mu o sigma_T.
+struct SlideState {
+  double d[5] = {};     // direction of w; where nothing moves, against the force
+  double speed = 0.0;   // |w|
+  double normal = 0.0;  // lam_N
+};
+
 enum class SolveStatus : std::uint8_t {
   solved,    // verified: all laws hold to rounding
   multiple,  // solved; other impulses would do as well, and the choice is not the smallest one

@@ -23,8 +23,9 @@ class LuFactor {
 
   // Replaces the matrix by its factors. False if a pivot is zero or not finite: nothing may be solved then.
   [[nodiscard]] bool factor();
-  void solve(double* x) const;             // x <- A^-1 x
-  void solve_transposed(double* x) const;  // x <- A^-T x
+  void solve(double* x) const;                                   // x <- A^-1 x
+  void solve_transposed(double* x) const;                        // x <- A^-T x
+  void solve_columns(double* x, int stride, int columns) const;  // all columns of a row-major matrix
   // Smallest over largest pivot: a hint of how near to singular the matrix is.
   double pivot_ratio() const { return pivot_ratio_; }
 

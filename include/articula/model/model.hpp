@@ -97,6 +97,7 @@ struct TendonIndex {
 struct Structure {
   std::shared_ptr<const Description> description;
   ParameterRegistry parameters;
+  VectorX described_theta;  // as the description has it; what is derived from poses once stays with it
 
   std::vector<BodyIndex> bodies;
   std::vector<LinkIndex> links;

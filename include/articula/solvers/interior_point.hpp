@@ -1,12 +1,12 @@
 #pragma once
 // Contact by a primal-dual interior point: every law is relaxed by kappa and kappa is brought to zero.
 //
-// Velocities get variables of their own, eta ~ sigma, so that iterates may start anywhere. With lam_N = gamma and
-// friction cones xi = (gamma, beta), beta = lam_T / mu, dual to (psi, w), w = mu o eta_T:
+// Velocities get variables of their own, eta ~ sigma, so that iterates may start anywhere. With lam_N = gamma
+// and friction cones xi = (gamma, beta), beta = lam_T / mu, dual to (psi, w), w = mu o eta_T:
 //   eta = G lam + b,    gamma eta_N = kappa,    gamma psi + beta . w = kappa,   gamma w + psi beta = 0
 // A cone contact has one friction cone, a pyramid one for each tangent, an interval one with gamma = bound.
-// Newton's method on these, eliminated to (G + H) dlam = r, with steps that stay inside the cones; products are
-// in units where tr(G_ii)/dim = 1 for each block.
+// Newton's method on these, eliminated to (G + H) dlam = r, with steps that stay inside the cones; products
+// are in units where tr(G_ii)/dim = 1 for each block.
 
 #include "articula/contact/problem.hpp"
 #include "articula/math/lu.hpp"
@@ -23,7 +23,8 @@ class InteriorPoint {
     double start = 1.0;      // impulses, velocities and slacks at the beginning
     double patience = 0.02;  // by how much kappa shrinks after a full step; nearer to 1 is safer and slower
   };
-  // lam (size) is the result, whatever it was. Returns the number of iterations; the last lam is finite always.
+  // lam (size) is the result, whatever it was. Returns the number of iterations; the last lam is finite
+  // always.
   int solve(const ContactProblem& problem, const Settings& settings, double* lam);
 
  private:

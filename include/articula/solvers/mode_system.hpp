@@ -20,21 +20,21 @@
 
 namespace articula {
 
-struct SlideState {
-  double d[5] = {};     // direction of w; where nothing moves, against the force
-  double speed = 0.0;   // |w|
-  double normal = 0.0;  // lam_N
-};
-
 class ModeSystem {
  public:
   void reserve(int rows, int blocks);
 
   // False if Newton's method does not settle or numbers overflow. slides: per block; read for yielding
-  // contacts (d), written for sliding ones. `start` (impulses; then slides are read for sliding contacts too) is
-  // where the iteration begins: of many solutions the result is one near it.
+  // contacts (d), written for sliding ones. `start` (impulses; then slides are read for sliding contacts too)
+  // is where the iteration begins: of many solutions the result is one near it.
   [[nodiscard]] bool solve(const ContactProblem& problem, const RowMode* mode, SlideState* slides,
                            double* lam, double* sigma, const double* start = nullptr);
+
+  // The factor of K for a solution that is known: sliding contacts as in `slides`.
+  [[nodiscard]] bool linearise(const ContactProblem& problem, const RowMode* mode, const SlideState* slides);
+
+  // After linearise: false if some rows could carry what others do; then the factor has a proximal term.
+  bool regular() const { return regular_; }
 
   int factorisations() const { return factorisations_; }
   // Largest |A^T sigma + C x| after the last solve, m/s.
@@ -54,13 +54,16 @@ class ModeSystem {
   // x -> lam, without what is fixed; and A^T sigma.
   void spread(const double* x, double* lam) const;
   double gather(const Unknown& unknown, const double* sigma) const;
+  // The transposes: B^T lam, and A x.
+  double gather_impulses(const Unknown& unknown, const double* lam) const;
+  void spread_equations(const double* x, double* sigma) const;
 
  private:
   void list_unknowns(const ContactProblem& problem, const RowMode* mode, const SlideState* slides,
                      bool directions_known);
   void add_contact(const ContactProblem& problem, int block, const RowMode* mode, const SlideState& slide,
                    bool directions_known);
-  bool factor_system(const ContactProblem& problem);
+  bool factor_system(const ContactProblem& problem, double eps);
   bool solve_linear(const ContactProblem& problem, int most_corrections, const double* start, double* lam,
                     double* sigma);
   double set_directions(const ContactProblem& problem, const RowMode* mode, const double* lam,
@@ -70,6 +73,7 @@ class ModeSystem {
   LuFactor lu_;
   std::vector<double> x_, step_, combined_, fixed_;
   int factorisations_ = 0;
+  bool regular_ = true;
   double equation_error_ = 0.0;
 };
 

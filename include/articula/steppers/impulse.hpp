@@ -21,6 +21,7 @@ struct ImpulseSettings {
   double recovery_speed = 0.2;          // m/s, rad/s: an overlap at the start vanishes no faster than this
   double bounce_speed = -1.0;           // m/s: slower impacts do not bounce; negative: 2 h g
   bool implicit_gyroscopic = true;      // gyroscopic.hpp
+  const FrozenModes* frozen = nullptr;  // keep these modes instead of finding them
   bool warm_start = true;               // use the modes of the last step as a guess; never changes the result
 };
 

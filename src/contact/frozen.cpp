@@ -1,0 +1,55 @@
+#include <algorithm>
+#include <cmath>
+
+#include "articula/contact/rows.hpp"
+
+namespace articula {
+
+const FrozenModes::Entry* FrozenModes::find(std::uint64_t key) const {
+  for (const Entry& entry : entries) {
+    if (entry.key == key) return &entry;
+  }
+  return nullptr;
+}
+
+FrozenModes::Entry FrozenModes::in_frame(const Entry& entry, const collision::ContactFrame& frame) {
+  Entry turned = entry;
+  const double cosine = dot(entry.frame.t1, frame.t1), sine = dot(entry.frame.t2, frame.t1);
+  const auto turn = [&](double* pair) {
+    const double x = pair[0], y = pair[1];
+    pair[0] = cosine * x + sine * y;
+    pair[1] = cosine * y - sine * x;
+  };
+  if (entry.rows >= 3) turn(turned.lam.data() + 1), turn(turned.slide.d);
+  if (entry.rows == 6) turn(turned.lam.data() + 4), turn(turned.slide.d + 3);
+  return turned;
+}
+
+// A contact that yields stands still: it holds.
+FrozenModes freeze(const ContactRows& rows) {
+  FrozenModes frozen;
+  for (const Item& item : rows.items()) {
+    FrozenModes::Entry& entry = frozen.entries.emplace_back();
+    entry.key = item.key;
+    entry.rows = item.rows;
+    entry.bias = item.bias;
+    if (item.kind == RowKind::contact) entry.frame = rows.frame(item);
+    const int at = rows.row_of(item);
+    const Block& block = rows.block(item);
+    double squared = 0.0;
+    for (int i = 0; i < item.rows; ++i) {
+      entry.mode[i] = rows.mode[at + i] == RowMode::yield ? RowMode::hold : rows.mode[at + i];
+      entry.lam[i] = rows.lam[at + i];
+      if (i > 0 && item.kind == RowKind::contact) {
+        entry.slide.d[i - 1] = block.mu[i - 1] * rows.sigma[at + i];
+        squared += entry.slide.d[i - 1] * entry.slide.d[i - 1];
+      }
+    }
+    entry.slide.speed = std::sqrt(squared);
+    entry.slide.normal = std::max(entry.lam[0], 1e-300);
+    for (double& d : entry.slide.d) d = squared > 0.0 ? d / entry.slide.speed : 0.0;
+  }
+  return frozen;
+}
+
+}  // namespace articula

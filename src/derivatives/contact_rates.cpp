@@ -1,0 +1,426 @@
+#include "contact_rates.hpp"
+
+#include "articula/math/lie.hpp"
+
+namespace articula {
+
+namespace {
+
+using collision::ContactRate;
+
+// Columns of three rates at a time.
+Vec3 sum3(const ContactRate* rate, Vec3 x, Vec3 ContactRate::* part) {
+  return rate[0].*part * x[0] + rate[1].*part * x[1] + rate[2].*part * x[2];
+}
+double sum3(const ContactRate* rate, Vec3 x) {
+  return rate[0].distance * x[0] + rate[1].distance * x[1] + rate[2].distance * x[2];
+}
+Vec3 transposed3(const ContactRate* rate, Vec3 dp, Vec3 dn, double dphi) {
+  const auto one = [&](const ContactRate& r) {
+    return dot(r.position, dp) + dot(r.normal, dn) + r.distance * dphi;
+  };
+  return {one(rate[0]), one(rate[1]), one(rate[2])};
+}
+
+const Vec3& axis_of(const collision::ContactFrame& frame, int axis) {
+  return axis == 0 ? frame.n : axis == 1 ? frame.t1 : frame.t2;
+}
+
+}  // namespace
+
+Motion ContactRates::velocity(const Data& data, int body) const {
+  return body == 0 ? Motion{} : data.link_v[model_->structure().bodies[body].link];
+}
+
+void ContactRates::prepare(const Model& model, const Data& before, const Data& after, const ImpulseWork& work,
+                           const ImpulseSettings& settings) {
+  model_ = &model;
+  before_ = &before;
+  after_ = &after;
+  work_ = &work;
+  settings_ = settings;
+  h_ = settings.dt;
+  one_sided_ = false;
+  touches_.clear();
+  joins_.clear();
+  scalars_.clear();
+  const auto& items = work.rows.items();
+  for (size_t i = 0; i < items.size(); ++i) {
+    const bool bodies = items[i].kind == RowKind::equality && items[i].rows >= 3;
+    if (items[i].kind == RowKind::contact)
+      add_touch(items[i], static_cast<int>(i));
+    else if (bodies)
+      add_join(items[i]);
+    else
+      add_scalar(items[i]);
+  }
+}
+
+void ContactRates::add_touch(const Item& item, int index) {
+  const Structure& s = model_->structure();
+  const collision::Contact& contact = work_->contacts.list[item.index];
+  Touch& t = touches_.emplace_back();
+  t.item = index;
+  t.row = work_->rows.row_of(item);
+  t.rows = item.rows;
+  const collision::Collider &a = work_->colliders.list()[contact.pair.a],
+                            &b = work_->colliders.list()[contact.pair.b];
+  const int link_a = a.link, link_b = b.link;
+  t.body_a = s.geometries[a.geometry].body;
+  t.body_b = s.geometries[b.geometry].body;
+  t.p = contact.point.position;
+  t.r_a = t.p - after_->link_reference[link_a];
+  t.r_b = t.p - after_->link_reference[link_b];
+  t.frame = work_->rows.frame(item);
+  const collision::ContactParameters parameters = work_->colliders.parameters(*model_, contact.pair);
+  const bool spin_free =
+      settings_.law == FrictionLaw::cone && parameters.friction[0] == parameters.friction[1];
+  for (int k = 0; k < 3; ++k) {
+    const Vec3 unit = Mat3::identity().column(k);
+    const collision::ContactFrame rate =
+        spin_free ? collision::cone_frame_rate(t.frame, unit) : collision::pyramid_frame_rate(t.frame, unit);
+    (&t.t_rate[0].x)[k] = rate.t1;
+    (&t.t_rate[1].x)[k] = rate.t2;
+  }
+  if (!spin_free) one_sided_ |= collision::near_pole(t.frame.n);
+  int row = 1;
+  for (int i = 1; i < parameters.condim; ++i) {
+    if (!(parameters.friction[i - 1] > 0.0)) continue;
+    t.axis[row] = i % 3;
+    t.angular[row++] = i >= 3;
+  }
+  const auto relative = [&](const Data& data, Vec3& u, Vec3& w) {
+    const Motion v_a = velocity(data, t.body_a), v_b = velocity(data, t.body_b);
+    u = point_velocity(v_b, t.r_b) - point_velocity(v_a, t.r_a);
+    w = v_b.angular - v_a.angular;
+  };
+  relative(*after_, t.u, t.w);
+  relative(*before_, t.u_before, t.w_before);
+  for (int i = 0; i < t.rows; ++i) {
+    t.lam[i] = work_->rows.lam[t.row + i];
+    (t.angular[i] ? t.m : t.f) += axis_of(t.frame, t.axis[i]) * t.lam[i];
+  }
+  t.gap_slope = item.bias == BiasMode::gap ? 1.0 / h_ : 0.0;
+  t.bounce = item.bias == BiasMode::bounce ? parameters.restitution : 0.0;
+  t.rate = collision::differentiate(work_->colliders, *after_, work_->contacts, item.index);
+  one_sided_ |= t.rate.one_sided;
+}
+
+void ContactRates::add_join(const Item& item) {
+  const Structure& s = model_->structure();
+  const EqualityConstraint& equality = work_->constraints.equalities[item.index];
+  const auto placed = [&](const Anchor& anchor) {
+    const Placement link{after_->link_R[anchor.link],
+                         after_->link_reference[anchor.link] + after_->link_r[anchor.link]};
+    return link * anchor.in_link;
+  };
+  const Placement first = placed(equality.first), second = placed(equality.second);
+  for (int part = 0; part < item.rows / 3; ++part) {
+    Join& j = joins_.emplace_back();
+    j.row = work_->rows.row_of(item) + 3 * part;
+    j.body_a = s.links[equality.first.link].body;
+    j.body_b = s.links[equality.second.link].body;
+    j.r_a = first.p - after_->link_reference[equality.first.link];
+    j.r_b = second.p - after_->link_reference[equality.second.link];
+    j.W_a = velocity(*after_, j.body_a).angular;
+    j.W_b = velocity(*after_, j.body_b).angular;
+    j.lam = load3(work_->rows.lam.data() + j.row);
+    j.turning = part == 1;
+    j.scale = j.turning ? equality.torque_scale : 1.0;
+    Vec3 phi = (second.p - first.p) * j.scale;
+    if (j.turning) {
+      // R = R_2 R_1^T:  dR = [w_2 - R w_1]x R,   dlog = Jl^-1(log) (w_2 - R w_1),  Jl(x) = Jr(-x)
+      const Mat3 R = second.R * transpose(first.R);
+      const Vec3 turn = log_rotation(rotation_quaternion(R));
+      phi = turn * j.scale;
+      j.phi_by_b = inverse_right_jacobian(-turn) * j.scale;
+      j.phi_by_a = j.phi_by_b * R * -1.0;
+    }
+    j.phi = phi;
+    for (int i = 0; i < 3; ++i)
+      j.slope.lanes[i] = std::abs(phi[i]) / h_ <= settings_.recovery_speed ? 1.0 / h_ : 0.0;
+  }
+}
+
+void ContactRates::add_scalar(const Item& item) {
+  const Structure& s = model_->structure();
+  Scalar& scalar = scalars_.emplace_back();
+  scalar.row = work_->rows.row_of(item);
+  scalar.item = static_cast<int>(&item - work_->rows.items().data());
+  scalar.lam = work_->rows.lam[scalar.row];
+  scalar.slope = item.bias == BiasMode::gap ? 1.0 / h_ : 0.0;
+  if (item.kind == RowKind::joint_limit && s.joints[item.index].type == JointType::ball) {
+    // a = x/|x|, x = log R:  da = (1 - a a^T) Jr^-1(x) / |x| dq, and j = -a
+    const Vec3 turn = log_rotation(load_quaternion(work_->free.q.data() + s.joints[item.index].q));
+    const double angle = norm(turn);
+    if (angle <= 1e-12) return;
+    const Vec3 axis = turn * (1.0 / angle);
+    scalar.curve = Scalar::Curve::ball;
+    scalar.element = s.joints[item.index].dof;
+    scalar.ball = (Mat3::identity() - outer(axis, axis)) * inverse_right_jacobian(turn) * (-1.0 / angle);
+    return;
+  }
+  if (item.kind != RowKind::equality) return;
+  const EqualityConstraint& equality = work_->constraints.equalities[item.index];
+  scalar.slope = std::abs(item.phi) / h_ <= settings_.recovery_speed ? 1.0 / h_ : 0.0;
+  if (equality.two < 0) return;
+  const bool joint = equality.type == EqualityType::joint;
+  double x = -equality.reference_two;
+  if (joint) {
+    x += work_->free.q[s.joints[equality.two].q];
+  } else {
+    const double* c = model_->theta().data() + s.tendons[equality.two].coefficients;
+    for (int k : s.tendons[equality.two].joints) x += *c++ * work_->free.q[s.joints[k].q];
+  }
+  const auto& c = equality.polynomial;
+  scalar.curvature = -(2.0 * c[2] + x * (6.0 * c[3] + x * 12.0 * c[4]));
+  scalar.curve = joint ? Scalar::Curve::joint : Scalar::Curve::tendon;
+  scalar.element = joint ? s.joints[equality.two].dof : equality.two;
+}
+
+// x . (dj/dq y), symmetric for joints and tendons.
+double ContactRates::curved(const Scalar& scalar, const double* x, const double* y) const {
+  switch (scalar.curve) {
+    case Scalar::Curve::straight: return 0.0;
+    case Scalar::Curve::ball: return dot(load3(x + scalar.element), scalar.ball * load3(y + scalar.element));
+    case Scalar::Curve::joint: return scalar.curvature * x[scalar.element] * y[scalar.element];
+    case Scalar::Curve::tendon: break;
+  }
+  const TendonIndex& tendon = model_->structure().tendons[scalar.element];
+  const double* c = model_->theta().data() + tendon.coefficients;
+  double along_x = 0.0, along_y = 0.0;
+  for (int k : tendon.joints) {
+    along_x += *c * x[model_->structure().joints[k].dof];
+    along_y += *c++ * y[model_->structure().joints[k].dof];
+  }
+  return scalar.curvature * along_x * along_y;
+}
+
+// out += factor (dj/dq) x, or its transpose
+void ContactRates::add_curved(const Scalar& scalar, const double* x, double factor, bool transposed,
+                              double* out) const {
+  switch (scalar.curve) {
+    case Scalar::Curve::straight: return;
+    case Scalar::Curve::ball: {
+      const Vec3 turn = load3(x + scalar.element);
+      const Vec3 y = (transposed ? transpose_times(scalar.ball, turn) : scalar.ball * turn) * factor;
+      for (int i = 0; i < 3; ++i) out[scalar.element + i] += y[i];
+      return;
+    }
+    case Scalar::Curve::joint: out[scalar.element] += factor * scalar.curvature * x[scalar.element]; return;
+    case Scalar::Curve::tendon: break;
+  }
+  const TendonIndex& tendon = model_->structure().tendons[scalar.element];
+  const double* c = model_->theta().data() + tendon.coefficients;
+  double along = 0.0;
+  for (size_t k = 0; k < tendon.joints.size(); ++k)
+    along += c[k] * x[model_->structure().joints[tendon.joints[k]].dof];
+  for (size_t k = 0; k < tendon.joints.size(); ++k)
+    out[model_->structure().joints[tendon.joints[k]].dof] += factor * scalar.curvature * along * c[k];
+}
+
+void ContactRates::add_wrenches(WrenchField& field) const {
+  for (const Touch& t : touches_) {
+    field.own[t.body_b] += Force{t.m + cross(t.r_b, t.f), t.f};
+    field.own[t.body_a] -= Force{t.m + cross(t.r_a, t.f), t.f};
+  }
+  for (const Join& j : joins_) {
+    if (j.turning) {
+      field.own[j.body_b].moment += j.lam * j.scale;
+      field.own[j.body_a].moment -= j.lam * j.scale;
+    } else {
+      field.own[j.body_b] += Force{cross(j.r_b, j.lam), j.lam};
+      field.own[j.body_a] -= Force{cross(j.r_a, j.lam), j.lam};
+    }
+  }
+}
+
+void ContactRates::geometry_along(const Touch& t, const ContactRate& rate, Force* dF, double* dsigma) const {
+  const Vec3 dp = rate.position, dn = rate.normal;
+  const Vec3 daxis[3] = {dn, t.t_rate[0] * dn, t.t_rate[1] * dn};
+  const Vec3 du = cross(t.w, dp);
+  Vec3 df, dm;
+  for (int i = 0; i < t.rows; ++i) {
+    const Vec3 axis = axis_of(t.frame, t.axis[i]), change = daxis[t.axis[i]];
+    (t.angular[i] ? dm : df) += change * t.lam[i];
+    dsigma[t.row + i] += t.angular[i] ? dot(change, t.w) : dot(axis, du) + dot(change, t.u);
+  }
+  dsigma[t.row] +=
+      t.gap_slope * rate.distance + t.bounce * (dot(t.frame.n, cross(t.w_before, dp)) + dot(dn, t.u_before));
+  const Vec3 turning = cross(dp, t.f) + dm;
+  dF[t.body_b] += Force{cross(t.r_b, df) + turning, df};
+  dF[t.body_a] -= Force{cross(t.r_a, df) + turning, df};
+}
+
+ContactRate ContactRates::geometry_against(const Touch& t, const Motion* Y, const double* sigma_bar) const {
+  const Vec3 y = point_velocity(Y[t.body_b], t.r_b) - point_velocity(Y[t.body_a], t.r_a);
+  const Vec3 y_turn = Y[t.body_b].angular - Y[t.body_a].angular;
+  Vec3 axis_bar[3], u_bar;
+  for (int i = 0; i < t.rows; ++i) {
+    const double bar = sigma_bar[t.row + i];
+    axis_bar[t.axis[i]] += (t.angular[i] ? y_turn : y) * t.lam[i] + (t.angular[i] ? t.w : t.u) * bar;
+    if (!t.angular[i]) u_bar += axis_of(t.frame, t.axis[i]) * bar;
+  }
+  const double bounce_bar = t.bounce * sigma_bar[t.row];
+  return {cross(t.f, y_turn) + cross(u_bar, t.w) + cross(t.frame.n * bounce_bar, t.w_before),
+          axis_bar[0] + transpose_times(t.t_rate[0], axis_bar[1]) +
+              transpose_times(t.t_rate[1], axis_bar[2]) + t.u_before * bounce_bar,
+          t.gap_slope * sigma_bar[t.row]};
+}
+
+void ContactRates::touch_along(const Touch& t, const BodyRate* bodies, Force* dF, double* dsigma) const {
+  const BodyRate &a = bodies[t.body_a], &b = bodies[t.body_b];
+  const ContactRate* rate = t.rate.motion;
+  const Vec3 x_a = point_velocity(a.Z, t.r_a), x_b = point_velocity(b.Z, t.r_b);
+  const auto total = [&](Vec3 ContactRate::* part) {
+    return (sum3(rate, a.Z.angular, part) + sum3(rate + 3, x_a, part)) +
+           (sum3(rate + 6, b.Z.angular, part) + sum3(rate + 9, x_b, part));
+  };
+  const double dphi =
+      (sum3(rate, a.Z.angular) + sum3(rate + 3, x_a)) + (sum3(rate + 6, b.Z.angular) + sum3(rate + 9, x_b));
+  geometry_along(t, {total(&ContactRate::position), total(&ContactRate::normal), dphi}, dF, dsigma);
+  const Vec3 du = point_velocity(b.dV, t.r_b) - point_velocity(a.dV, t.r_a);
+  const Vec3 dw = b.dV.angular - a.dV.angular;
+  for (int i = 0; i < t.rows; ++i)
+    dsigma[t.row + i] += dot(axis_of(t.frame, t.axis[i]), t.angular[i] ? dw : du);
+  if (t.bounce == 0.0) return;
+  const Vec3 du_before = point_velocity(b.dV_before, t.r_b) - point_velocity(a.dV_before, t.r_a);
+  dsigma[t.row] += t.bounce * dot(t.frame.n, du_before);
+}
+
+void ContactRates::touch_against(const Touch& t, const Motion* Y, const double* sigma_bar,
+                                 BodyRateBar* bodies) const {
+  const ContactRate bar = geometry_against(t, Y, sigma_bar);
+  Vec3 u_bar, w_bar;
+  for (int i = 0; i < t.rows; ++i)
+    (t.angular[i] ? w_bar : u_bar) += axis_of(t.frame, t.axis[i]) * sigma_bar[t.row + i];
+  const Vec3 before_bar = t.frame.n * (t.bounce * sigma_bar[t.row]);
+  const auto spread = [&](BodyRateBar& body, Vec3 r, const ContactRate* rate, double sign) {
+    const Vec3 x_bar = transposed3(rate + 3, bar.position, bar.normal, bar.distance);
+    body.Z += Force{transposed3(rate, bar.position, bar.normal, bar.distance) + cross(r, x_bar), x_bar};
+    body.dV += Force{(w_bar + cross(r, u_bar)) * sign, u_bar * sign};
+    body.dV_before += Force{cross(r, before_bar) * sign, before_bar * sign};
+  };
+  spread(bodies[t.body_a], t.r_a, t.rate.motion, -1.0);
+  spread(bodies[t.body_b], t.r_b, t.rate.motion + 6, 1.0);
+}
+
+void ContactRates::join_along(const Join& j, const BodyRate* bodies, Force* dF, double* dsigma) const {
+  const BodyRate &a = bodies[j.body_a], &b = bodies[j.body_b];
+  Vec3 change;
+  if (j.turning) {
+    const Vec3 dphi = j.phi_by_b * b.Z.angular + j.phi_by_a * a.Z.angular;
+    change = (b.dV.angular - a.dV.angular) * j.scale + elementwise(j.slope, dphi);
+  } else {
+    const Vec3 x_a = point_velocity(a.Z, j.r_a), x_b = point_velocity(b.Z, j.r_b);
+    change = point_velocity(b.dV, j.r_b) + cross(j.W_b, x_b) - point_velocity(a.dV, j.r_a) -
+             cross(j.W_a, x_a) + elementwise(j.slope, x_b - x_a);
+    dF[j.body_b].moment += cross(x_b, j.lam);
+    dF[j.body_a].moment -= cross(x_a, j.lam);
+  }
+  for (int i = 0; i < 3; ++i) dsigma[j.row + i] += change[i];
+}
+
+void ContactRates::join_against(const Join& j, const Motion* Y, const double* sigma_bar,
+                                BodyRateBar* bodies) const {
+  const Vec3 bar = load3(sigma_bar + j.row), phi_bar = elementwise(j.slope, bar);
+  BodyRateBar &a = bodies[j.body_a], &b = bodies[j.body_b];
+  if (j.turning) {
+    a.dV.moment -= bar * j.scale;
+    b.dV.moment += bar * j.scale;
+    a.Z.moment += transpose_times(j.phi_by_a, phi_bar);
+    b.Z.moment += transpose_times(j.phi_by_b, phi_bar);
+    return;
+  }
+  // (W x x) . bar = x . (bar x W);   Y . (x x lam) = x . (lam x Y)
+  const Vec3 xb_bar = cross(bar, j.W_b) + phi_bar + cross(j.lam, Y[j.body_b].angular);
+  const Vec3 xa_bar = -(cross(bar, j.W_a) + phi_bar + cross(j.lam, Y[j.body_a].angular));
+  b.Z += Force{cross(j.r_b, xb_bar), xb_bar};
+  a.Z += Force{cross(j.r_a, xa_bar), xa_bar};
+  b.dV += Force{cross(j.r_b, bar), bar};
+  a.dV -= Force{cross(j.r_a, bar), bar};
+}
+
+void ContactRates::along(const BodyRate* bodies, const double* dq, Force* dF, double* dsigma,
+                         double* dtau) const {
+  for (const Touch& t : touches_) touch_along(t, bodies, dF, dsigma);
+  for (const Join& j : joins_) join_along(j, bodies, dF, dsigma);
+  for (const Scalar& scalar : scalars_) {
+    const Item& item = work_->rows.items()[scalar.item];
+    if (scalar.slope != 0.0) dsigma[scalar.row] += scalar.slope * work_->rows.scalar_velocity(item, dq);
+    if (scalar.curve == Scalar::Curve::straight) continue;
+    dsigma[scalar.row] += curved(scalar, work_->v_next.data(), dq);
+    add_curved(scalar, dq, scalar.lam, false, dtau);
+  }
+}
+
+void ContactRates::against(const Motion* Y, const double* sigma_bar, const double* tau_bar,
+                           BodyRateBar* bodies, double* q_bar) const {
+  for (const Touch& t : touches_) touch_against(t, Y, sigma_bar, bodies);
+  for (const Join& j : joins_) join_against(j, Y, sigma_bar, bodies);
+  for (const Scalar& scalar : scalars_) {
+    const Item& item = work_->rows.items()[scalar.item];
+    const double bar = sigma_bar[scalar.row];
+    if (scalar.slope != 0.0) work_->rows.add_scalar_impulse(item, scalar.slope * bar, q_bar);
+    if (scalar.curve == Scalar::Curve::straight) continue;
+    add_curved(scalar, work_->v_next.data(), bar, true, q_bar);
+    add_curved(scalar, tau_bar, scalar.lam, true, q_bar);
+  }
+}
+
+void ContactRates::add_join_columns(const Join& j, RowMatrixRef sigma_by_q, double* residual,
+                                    int stride) const {
+  const Structure& s = model_->structure();
+  for (int side = 0; side < 2; ++side) {
+    const int body = side == 0 ? j.body_a : j.body_b;
+    const LinkIndex& link = s.links[s.bodies[body].link];
+    if (link.dof_begin == link.dof_end) continue;
+    const Vec3 r = side == 0 ? j.r_a : j.r_b, W = side == 0 ? j.W_a : j.W_b;
+    const double sign = side == 0 ? -1.0 : 1.0;
+    const Motion V = velocity(*after_, body);
+    for (int e = link.dof_end - 1; e >= 0; e = s.dofs[e].parent) {
+      const Motion& S = after_->S[e];
+      const Motion dV = cross(S, V) + after_->psi_dot[e];
+      const Vec3 x = point_velocity(S, r);
+      Vec3 change;
+      if (j.turning) {
+        change = dV.angular * (sign * j.scale) +
+                 elementwise(j.slope, (side == 0 ? j.phi_by_a : j.phi_by_b) * S.angular);
+      } else {
+        change = (point_velocity(dV, r) + cross(W, x) + elementwise(j.slope, x)) * sign;
+        const Vec3 moment = cross(x, j.lam) * sign;
+        for (int d = link.dof_end - 1; d >= 0; d = s.dofs[d].parent)
+          residual[static_cast<std::size_t>(d) * stride + e] -= dot(after_->S[d].angular, moment);
+      }
+      for (int i = 0; i < 3; ++i) sigma_by_q(j.row + i, e) += change[i];
+    }
+  }
+}
+
+void ContactRates::add_other_columns(const ImpulseWork& work, RowMatrixRef sigma_by_q, double* residual,
+                                     int stride) const {
+  for (const Join& j : joins_) add_join_columns(j, sigma_by_q, residual, stride);
+  for (const Scalar& scalar : scalars_) {
+    double* row = &sigma_by_q(scalar.row, 0);
+    if (scalar.slope != 0.0) work.rows.add_scalar_impulse(work.rows.items()[scalar.item], scalar.slope, row);
+    if (scalar.curve == Scalar::Curve::straight) continue;
+    add_curved(scalar, work.v_next.data(), 1.0, true, row);
+    // A row of d(J^T lam)/dq for each dof that the row acts on.
+    const int nv = model_->nv();
+    unit_.assign(nv, 0.0);
+    for (int d = 0; d < nv; ++d) {
+      unit_[d] = 1.0;
+      add_curved(scalar, unit_.data(), -scalar.lam, true, residual + static_cast<std::size_t>(d) * stride);
+      unit_[d] = 0.0;
+    }
+  }
+}
+
+Vec3 ContactRates::join_error(int row) const {
+  for (const Join& j : joins_) {
+    if (j.row == row) return j.phi;
+  }
+  return {};
+}
+
+}  // namespace articula

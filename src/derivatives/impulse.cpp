@@ -1,0 +1,281 @@
+#include "articula/derivatives/impulse.hpp"
+
+#include <limits>
+
+#include "articula/dynamics/crba.hpp"
+#include "articula/kinematics/motion.hpp"
+#include "dynamics/slots.hpp"
+#include "impulse_work.hpp"
+
+namespace articula {
+
+ImpulseDerivatives::Work::Work(const Model& robot)
+    : nv(robot.nv()),
+      na(robot.na()),
+      nu(robot.nu()),
+      residual(robot),
+      output(robot),
+      rates(robot),
+      after(robot),
+      movers(robot),
+      slots_after(robot),
+      slots_before(robot),
+      acceleration(robot.nv()),
+      scratch(robot.nv()),
+      mass_product(robot.nv()),
+      ignored(robot.nv()),
+      bodies(robot.nbody()),
+      body_bars(robot.nbody()),
+      dF(robot.nbody()),
+      link_force(robot.nlink()),
+      Y(robot.nbody()),
+      columns(robot) {
+  field.own.resize(robot.nbody());
+}
+
+ImpulseDerivatives::ImpulseDerivatives(const Model& model) : work_(std::make_unique<Work>(model)) {}
+ImpulseDerivatives::~ImpulseDerivatives() = default;
+
+const StepInputs& ImpulseDerivatives::layout() const { return work_->residual.inputs(); }
+int ImpulseDerivatives::unknowns() const { return work_->nv + work_->step->rows.size(); }
+int ImpulseDerivatives::outputs() const { return 2 * work_->nv + work_->na; }
+
+bool ImpulseDerivatives::prepare(const Model& model, Data& data, const ImpulseWork& step,
+                                 const ImpulseSettings& settings) {
+  Work& w = *work_;
+  w.model = &model;
+  w.data = &data;
+  w.step = &step;
+  w.settings = settings;
+  const double h = settings.dt;
+  w.acceleration = (step.v_next - step.free.v) / h;
+  w.after.kinematic_pose = data.kinematic_pose;
+  w.after.kinematic_twist = data.kinematic_twist;
+  forward_kinematics(model, w.after, step.free.q);
+  propagate_motion(model, w.after, step.v_next.data(), nullptr);
+  motion_rates(model, w.after, step.v_next.data(), nullptr);
+  propagate_motion(model, data, step.free.v.data(), nullptr);
+  w.rates.prepare(model, data, w.after, step, settings);
+  w.bounces = false;
+  for (const Item& item : step.rows.items()) w.bounces |= item.bias == BiasMode::bounce;
+
+  auto& held = w.residual.held_forces();
+  std::fill(w.field.own.begin(), w.field.own.end(), Force{});
+  w.rates.add_wrenches(w.field);
+  for (size_t b = 0; b < held.size(); ++b) held[b] = w.field.own[b] * (1.0 / h);
+  w.residual.prepare(model, data, step.free, {h, settings.implicit_gyroscopic}, w.acceleration, true);
+  w.output.prepare(model, step.free, step.v_next, h);
+  find_slots(model, w.after, step.free.q, w.slots_after);
+  if (w.bounces) find_slots(model, data, step.free.q, w.slots_before);
+
+  const auto& islands = step.rows.islands();
+  if (w.laws.size() < islands.size()) w.laws.resize(islands.size());
+  for (size_t k = 0; k < islands.size(); ++k) {
+    const int begin = islands[k].row_begin;
+    if (!w.laws[k].prepare(step.rows.problem(islands[k], h), step.rows.mode.data() + begin,
+                           step.rows.lam.data() + begin, step.rows.sigma.data() + begin))
+      return false;
+  }
+  w.parameters.prepare(model, w.after, step, settings, w.rates, w.laws);
+  for (std::vector<double>* vector : {&w.dsigma, &w.rho, &w.c, &w.dlam}) vector->resize(step.rows.size());
+  return true;
+}
+
+// Mhat dv - J^T dlam = rho_1,  law(J dv, dlam) = rho_2
+void ImpulseDerivatives::solve(VectorRef r) {
+  Work& w = *work_;
+  auto r1 = r.head(w.nv);
+  solve_mass_matrix(*w.model, *w.data, r1);
+  if (w.step->rows.size() == 0) return;
+  w.scratch = r1;
+  w.step->rows.velocities(w.scratch, w.c.data());
+  const auto& islands = w.step->rows.islands();
+  for (size_t k = 0; k < islands.size(); ++k) {
+    const int begin = islands[k].row_begin;
+    w.laws[k].solve(w.c.data() + begin, r.data() + w.nv + begin, w.dlam.data() + begin);
+  }
+  std::copy(w.dlam.begin(), w.dlam.end(), r.data() + w.nv);
+  w.scratch.setZero();
+  w.step->rows.add_impulses(w.dlam.data(), w.scratch);
+  solve_mass_matrix(*w.model, *w.data, w.scratch);
+  r1 += w.scratch;
+}
+
+void ImpulseDerivatives::solve_transposed(VectorRef r) {
+  Work& w = *work_;
+  auto r1 = r.head(w.nv);
+  const int rows = w.step->rows.size();
+  if (rows > 0) {
+    w.scratch = r1;
+    solve_mass_matrix(*w.model, *w.data, w.scratch);
+    w.step->rows.velocities(w.scratch, w.dlam.data());
+    for (int i = 0; i < rows; ++i) w.dlam[i] += r[w.nv + i];
+    const auto& islands = w.step->rows.islands();
+    for (size_t k = 0; k < islands.size(); ++k) {
+      const int begin = islands[k].row_begin;
+      w.laws[k].solve_transposed(w.dlam.data() + begin, w.c.data() + begin, r.data() + w.nv + begin);
+    }
+    w.scratch = r1;
+    w.step->rows.add_impulses(w.c.data(), w.scratch);
+    r1 = w.scratch;
+  }
+  solve_mass_matrix(*w.model, *w.data, r1);
+}
+
+// Displacements of bodies along a direction, and what they do to rows and wrenches.
+void ImpulseDerivatives::Work::rates_along(const double* dq, const double* dv, const double* dtheta) {
+  const Structure& s = model->structure();
+  ForceDirection direction{.q = dq, .theta = dtheta};
+  displace(*model, after, movers, &slots_after, direction);
+  for (int b = 0; b < model->nbody(); ++b) {
+    const Motion V = b == 0 ? Motion{} : after.link_v[s.bodies[b].link];
+    bodies[b] = {movers.displacement[b], cross(movers.displacement[b], V) + movers.change[b], {}};
+  }
+  if (bounces) {
+    direction.v = dv;
+    displace(*model, *data, movers, &slots_before, direction);
+    for (int b = 0; b < model->nbody(); ++b) {
+      const Motion V = b == 0 ? Motion{} : data->link_v[s.bodies[b].link];
+      bodies[b].dV_before = cross(movers.displacement[b], V) + movers.change[b];
+    }
+  }
+  std::fill(dF.begin(), dF.end(), Force{});
+  std::fill(dsigma.begin(), dsigma.end(), 0.0);
+}
+
+// r_d += sign S_d . (sum of the wrenches on the subtree)
+void ImpulseDerivatives::Work::add_projected(const std::vector<Force>& wrenches, double sign, double* r) {
+  const Structure& s = model->structure();
+  std::fill(link_force.begin(), link_force.end(), Force{});
+  for (int b = 1; b < model->nbody(); ++b) link_force[s.bodies[b].link] += wrenches[b];
+  for (int k = model->nlink() - 1; k > 0; --k) {
+    const LinkIndex& link = s.links[k];
+    for (int d = link.dof_begin; d < link.dof_end; ++d) r[d] += sign * dot(after.S[d], link_force[k]);
+    if (!link.root) link_force[link.parent] += link_force[k];
+  }
+}
+
+void ImpulseDerivatives::residual_along(const ConstVectorRef& dz, VectorRef dr) {
+  Work& w = *work_;
+  const Structure& s = w.model->structure();
+  const StepInputs& in = layout();
+  const double h = w.settings.dt, dh = dz[in.theta + s.timestep];
+  const double *dq = dz.data() + in.q, *dv = dz.data() + in.v, *dtheta = dz.data() + in.theta;
+  auto dr1 = dr.head(w.nv);
+  w.residual.along(dz, dr1);
+  dr1 *= h;
+  // The step's acceleration is (v+ - v) / h with v+ held.
+  w.scratch = dz.segment(in.v, w.nv) + dh * w.acceleration;
+  multiply_mass_matrix(*w.model, *w.data, w.scratch, w.mass_product);
+  dr1 -= w.mass_product + w.step->free.h_slope.cwiseProduct(w.scratch);
+  if (dh != 0.0) {
+    w.scratch.setZero();
+    w.step->rows.add_impulses(w.step->rows.lam.data(), w.scratch);
+    dr1 += dh / h * w.scratch;
+  }
+  if (w.step->rows.size() == 0) return;
+  w.rates_along(dq, dv, dtheta);
+  w.scratch.setZero();
+  w.rates.along(w.bodies.data(), dq, w.dF.data(), w.dsigma.data(), w.scratch.data());
+  std::fill(w.rho.begin(), w.rho.end(), 0.0);
+  w.parameters.along(dtheta, w.dF.data(), w.dsigma.data(), w.rho.data(), w.scratch.data());
+  w.add_projected(w.dF, 1.0, w.scratch.data());
+  dr1 -= w.scratch;
+  const auto& islands = w.step->rows.islands();
+  for (size_t k = 0; k < islands.size(); ++k)
+    w.laws[k].add_explicit(w.dsigma.data() + islands[k].row_begin, w.rho.data() + islands[k].row_begin);
+  for (size_t i = 0; i < w.rho.size(); ++i) dr[w.nv + static_cast<int>(i)] = -w.rho[i];
+}
+
+void ImpulseDerivatives::residual_against(const ConstVectorRef& y, VectorRef z_bar) {
+  Work& w = *work_;
+  const Structure& s = w.model->structure();
+  const StepInputs& in = layout();
+  const double h = w.settings.dt;
+  const auto y1 = y.head(w.nv);
+  w.scratch = h * y1;
+  w.residual.against(w.scratch, z_bar);
+  w.scratch = y1;
+  multiply_mass_matrix(*w.model, *w.data, w.scratch, w.mass_product);
+  w.mass_product += w.step->free.h_slope.cwiseProduct(y1);
+  z_bar.segment(in.v, w.nv) += w.mass_product;
+  double& h_bar = z_bar[in.theta + s.timestep];
+  h_bar += w.mass_product.dot(w.acceleration);
+  w.scratch.setZero();
+  w.step->rows.add_impulses(w.step->rows.lam.data(), w.scratch);
+  h_bar -= y1.dot(w.scratch) / h;
+  if (w.step->rows.size() == 0) return;
+
+  std::fill(w.dsigma.begin(), w.dsigma.end(), 0.0);
+  const auto& islands = w.step->rows.islands();
+  for (size_t k = 0; k < islands.size(); ++k)
+    w.laws[k].add_explicit_transposed(y.data() + w.nv + islands[k].row_begin,
+                                      w.dsigma.data() + islands[k].row_begin);
+  std::copy(y.data() + w.nv, y.data() + w.nv + w.rho.size(), w.rho.begin());
+  w.scratch = y1;
+  w.rates_against(w.scratch.data(), z_bar);
+}
+
+// z_bar += gradient of  y1 . (change of J^T lam)  +  (covectors in dsigma) . (changes of sigma)  + rho .
+// (...)
+void ImpulseDerivatives::Work::rates_against(const double* y1, VectorRef z_bar) {
+  const Structure& s = model->structure();
+  const StepInputs& in = residual.inputs();
+  sum_paths(*model, after, movers, y1);
+  for (int b = 0; b < model->nbody(); ++b) {
+    Y[b] = movers.path[b];
+    body_bars[b] = {};
+  }
+  double* theta_bar = z_bar.data() + in.theta;
+  parameters.against(Y.data(), dsigma.data(), rho.data(), y1, theta_bar);
+  rates.against(Y.data(), dsigma.data(), y1, body_bars.data(), z_bar.data() + in.q);
+
+  const auto gather = [&](const Data& at, const ParameterWork& slots, Force BodyRateBar::* part,
+                          bool position, double* v_bar) {
+    clear_displacement_covectors(movers);
+    for (int b = 1; b < model->nbody(); ++b) {
+      const Force& dV_bar = body_bars[b].*part;
+      movers.change_bar[b] = dV_bar;
+      movers.displacement_bar[b] = cross(at.link_v[s.bodies[b].link], dV_bar);
+      if (position) movers.displacement_bar[b] += body_bars[b].Z;
+    }
+    ForceGradient to{.q = z_bar.data() + in.q, .v = v_bar, .theta = theta_bar};
+    gather_displacements(*model, at, movers, &slots, to);
+  };
+  gather(after, slots_after, &BodyRateBar::dV, true, ignored.data());
+  if (bounces) gather(*data, slots_before, &BodyRateBar::dV_before, false, z_bar.data() + in.v);
+}
+
+void ImpulseDerivatives::output_along(const ConstVectorRef& dw, const ConstVectorRef& dz, VectorRef dx) {
+  work_->output.along(layout(), dw.head(work_->nv), dz, dx);
+}
+
+void ImpulseDerivatives::output_against(const ConstVectorRef& x_bar, VectorRef w_bar, VectorRef z_bar) {
+  w_bar.tail(w_bar.size() - work_->nv).setZero();
+  work_->output.against(layout(), x_bar, w_bar.head(work_->nv), z_bar);
+}
+
+GradientCertificate ImpulseDerivatives::certificate() const {
+  const Work& w = *work_;
+  const double infinity = std::numeric_limits<double>::infinity();
+  GradientCertificate certificate{infinity, infinity};
+  certificate.one_sided = w.rates.one_sided();
+  const ContactRows& rows = w.step->rows;
+  for (const Item& item : rows.items()) {
+    const Island& island = rows.islands()[item.island];
+    const Margin margin =
+        block_margin(rows.problem(island, 0.0), rows.block(item), rows.lam.data() + island.row_begin,
+                     rows.sigma.data() + island.row_begin, rows.mode.data() + island.row_begin);
+    certificate.impulse_margin = std::min(certificate.impulse_margin, margin.impulse);
+    certificate.velocity_margin = std::min(certificate.velocity_margin, margin.velocity);
+  }
+  for (size_t k = 0; k < rows.islands().size(); ++k) {
+    certificate.redundant |= !w.laws[k].regular();
+    certificate.one_sided |= !w.laws[k].regular() && w.laws[k].slides();
+    certificate.conditioning = std::min(certificate.conditioning, w.laws[k].conditioning());
+    certificate.inconsistency = std::max(certificate.inconsistency, w.laws[k].inconsistency());
+  }
+  return certificate;
+}
+
+}  // namespace articula

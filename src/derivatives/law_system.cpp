@@ -1,0 +1,223 @@
+#include "law_system.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "articula/math/strips.hpp"
+
+namespace articula {
+
+bool LawSystem::prepare(const ContactProblem& problem, const RowMode* mode, const double* lam,
+                        const double* sigma) {
+  problem_ = problem;
+  mode_.assign(mode, mode + problem.size);
+  slides_.assign(problem.blocks.size(), {});
+  for (size_t k = 0; k < problem.blocks.size(); ++k) {
+    const Block& block = problem.blocks[k];
+    const int t = block.first + 1;
+    if (block.kind != BlockKind::contact || block.dim == 1) continue;
+    if (mode_[t] == RowMode::yield)
+      std::fill(mode_.begin() + t, mode_.begin() + t + block.tangents(), RowMode::hold);
+    if (mode_[t] != RowMode::slide) continue;
+    SlideState& slide = slides_[k];
+    for (int i = 0; i < block.tangents(); ++i) slide.speed += std::pow(block.mu[i] * sigma[t + i], 2);
+    slide.speed = std::sqrt(slide.speed);
+    slide.normal = std::max(lam[block.first], 1e-300);
+    for (int i = 0; i < block.tangents(); ++i) slide.d[i] = block.mu[i] * sigma[t + i] / slide.speed;
+  }
+  rows_.resize(problem.size);
+  more_rows_.resize(problem.size);
+  return system_.linearise(problem_, mode_.data(), slides_.data());
+}
+
+// The proximal term of the factor is iterated away, as in the step itself. Residuals need K times x: G is at
+// hand.
+void LawSystem::solve_unknowns(bool transposed) {
+  const auto& unknowns = system_.unknowns();
+  const int n = static_cast<int>(unknowns.size());
+  x_.assign(n, 0.0);
+  step_ = rhs_;
+  double scale = 0.0, previous = 1e300;
+  for (double r : rhs_) scale = std::max(scale, std::abs(r));
+  inconsistency_ = 0.0;
+  if (!(scale > 0.0)) return;
+  for (int round = 0; round < 6; ++round) {
+    transposed ? system_.factor().solve_transposed(step_.data()) : system_.factor().solve(step_.data());
+    for (int k = 0; k < n; ++k) x_[k] += step_[k];
+    // K x = A^T G B x + C x, or its transpose
+    std::fill(rows_.begin(), rows_.end(), 0.0);
+    transposed ? system_.spread_equations(x_.data(), rows_.data()) : system_.spread(x_.data(), rows_.data());
+    for (int i = 0; i < problem_.size; ++i)
+      more_rows_[i] = strip_dot(problem_.row(i), rows_.data(), problem_.size);
+    double error = 0.0;
+    for (int k = 0; k < n; ++k) {
+      const double product = transposed ? system_.gather_impulses(unknowns[k], more_rows_.data())
+                                        : system_.gather(unknowns[k], more_rows_.data());
+      step_[k] = rhs_[k] - product - unknowns[k].compliance * x_[k];
+      error = std::max(error, std::abs(step_[k]));
+    }
+    inconsistency_ = error / scale;
+    if (inconsistency_ <= 1e-15 || error > 0.5 * previous) return;
+    if (round == 1 && system_.regular()) return;
+    previous = error;
+  }
+}
+
+void LawSystem::solve(const double* c, const double* rho, double* dlam) {
+  const auto& unknowns = system_.unknowns();
+  std::fill(dlam, dlam + problem_.size, 0.0);
+  for (size_t k = 0; k < problem_.blocks.size(); ++k) {
+    const Block& block = problem_.blocks[k];
+    for (int i = block.first; i < block.first + block.dim; ++i) {
+      if (mode_[i] != RowMode::hold && mode_[i] != RowMode::slide) dlam[i] = rho[i];
+    }
+    const int t = block.first + 1;
+    if (block.kind != BlockKind::contact || block.dim == 1 || mode_[t] != RowMode::slide) continue;
+    double forward = 0.0;
+    for (int i = 0; i < block.tangents(); ++i) forward += slides_[k].d[i] * rho[t + i] / block.mu[i];
+    for (int i = 0; i < block.tangents(); ++i) dlam[t + i] = block.mu[i] * slides_[k].d[i] * forward;
+  }
+  for (int i = 0; i < problem_.size; ++i) rows_[i] = c[i] + strip_dot(problem_.row(i), dlam, problem_.size);
+  rhs_.resize(unknowns.size());
+  for (size_t k = 0; k < unknowns.size(); ++k) {
+    const ModeSystem::Unknown& u = unknowns[k];
+    rhs_[k] = -system_.gather(u, rows_.data());
+    if (!u.across) {
+      rhs_[k] += rho[u.row];
+      continue;
+    }
+    const Block& block = problem_.blocks[u.block];
+    for (int i = 0; i < u.tangents; ++i)
+      rhs_[k] += u.compliance * u.along[i] / (block.mu[i] * block.mu[i]) * rho[u.row + 1 + i];
+  }
+  solve_unknowns(false);
+  system_.spread(x_.data(), dlam);
+}
+
+// As `solve`, with the explicit changes of sigma in c and no rho: what a law holds fixed stays so.
+void LawSystem::solve_columns(double* rows, int stride) {
+  const auto& unknowns = system_.unknowns();
+  const std::size_t n = unknowns.size(), columns = stride, size = problem_.size;
+  right_.assign(n * columns, 0.0);
+  for (std::size_t k = 0; k < n; ++k) {
+    const ModeSystem::Unknown& u = unknowns[k];
+    double* to = right_.data() + k * columns;
+    if (!u.across) {
+      for (std::size_t c = 0; c < columns; ++c) to[c] = -rows[u.row * columns + c];
+      continue;
+    }
+    for (int i = 0; i < u.tangents; ++i) strip_add(to, rows + (u.row + 1 + i) * columns, -u.along[i], stride);
+  }
+  solution_.assign(n * columns, 0.0);
+  correction_ = right_;
+  // Rows whose load others could carry make K singular: its proximal term is iterated away.
+  const int rounds = system_.regular() ? 1 : 4;
+  for (int round = 0; round < rounds; ++round) {
+    system_.factor().solve_columns(correction_.data(), stride, stride);
+    strip_add(solution_.data(), correction_.data(), 1.0, static_cast<int>(n * columns));
+    if (round + 1 == rounds) break;
+    product_.assign(size * columns, 0.0);
+    std::fill(rows, rows + size * columns, 0.0);
+    spread_columns(rows, stride);
+    for (std::size_t i = 0; i < size; ++i) {
+      for (std::size_t j = 0; j < size; ++j) {
+        const double g = problem_.g(static_cast<int>(i), static_cast<int>(j));
+        if (g != 0.0) strip_add(product_.data() + i * columns, rows + j * columns, g, stride);
+      }
+    }
+    for (std::size_t k = 0; k < n; ++k) {
+      const ModeSystem::Unknown& u = unknowns[k];
+      double* to = correction_.data() + k * columns;
+      for (std::size_t c = 0; c < columns; ++c)
+        to[c] = right_[k * columns + c] - u.compliance * solution_[k * columns + c];
+      if (!u.across) strip_add(to, product_.data() + u.row * columns, -1.0, stride);
+      for (int i = 0; i < u.tangents && u.across; ++i)
+        strip_add(to, product_.data() + (u.row + 1 + i) * columns, -u.along[i], stride);
+    }
+  }
+  std::fill(rows, rows + size * columns, 0.0);
+  spread_columns(rows, stride);
+}
+
+void LawSystem::spread_columns(double* rows, int stride) const {
+  const auto& unknowns = system_.unknowns();
+  for (std::size_t k = 0; k < unknowns.size(); ++k) {
+    const ModeSystem::Unknown& u = unknowns[k];
+    const double* x = solution_.data() + k * stride;
+    if (!u.across) strip_add(rows + static_cast<std::size_t>(u.row) * stride, x, 1.0, stride);
+    for (int i = 0; i < u.tangents; ++i)
+      strip_add(rows + static_cast<std::size_t>(u.row + 1 + i) * stride, x, u.along[i], stride);
+  }
+}
+
+void LawSystem::solve_transposed(const double* lam_bar, double* c_bar, double* rho_bar) {
+  const auto& unknowns = system_.unknowns();
+  rhs_.resize(unknowns.size());
+  for (size_t k = 0; k < unknowns.size(); ++k) rhs_[k] = system_.gather_impulses(unknowns[k], lam_bar);
+  solve_unknowns(true);
+  std::fill(c_bar, c_bar + problem_.size, 0.0);
+  system_.spread_equations(x_.data(), c_bar);
+  for (int i = 0; i < problem_.size; ++i) c_bar[i] = -c_bar[i];
+  for (int i = 0; i < problem_.size; ++i)
+    rows_[i] = lam_bar[i] + strip_dot(problem_.row(i), c_bar, problem_.size);
+  std::fill(rho_bar, rho_bar + problem_.size, 0.0);
+  for (size_t k = 0; k < problem_.blocks.size(); ++k) {
+    const Block& block = problem_.blocks[k];
+    for (int i = block.first; i < block.first + block.dim; ++i) {
+      if (mode_[i] != RowMode::hold && mode_[i] != RowMode::slide) rho_bar[i] = rows_[i];
+    }
+    const int t = block.first + 1;
+    if (block.kind != BlockKind::contact || block.dim == 1 || mode_[t] != RowMode::slide) continue;
+    double forward = 0.0;
+    for (int i = 0; i < block.tangents(); ++i) forward += block.mu[i] * slides_[k].d[i] * rows_[t + i];
+    for (int i = 0; i < block.tangents(); ++i) rho_bar[t + i] = slides_[k].d[i] / block.mu[i] * forward;
+  }
+  for (size_t k = 0; k < unknowns.size(); ++k) {
+    const ModeSystem::Unknown& u = unknowns[k];
+    if (!u.across) {
+      rho_bar[u.row] += x_[k];
+      continue;
+    }
+    const Block& block = problem_.blocks[u.block];
+    for (int i = 0; i < u.tangents; ++i)
+      rho_bar[u.row + 1 + i] += u.compliance * u.along[i] / (block.mu[i] * block.mu[i]) * x_[k];
+  }
+}
+
+namespace {
+
+// y = (lam_N / |w|) mu o P (mu o x), symmetric
+void slide_map(const Block& block, const SlideState& slide, const double* x, double* y, double sign) {
+  double forward = 0.0;
+  for (int i = 0; i < block.tangents(); ++i) forward += slide.d[i] * block.mu[i] * x[i];
+  const double factor = sign * slide.normal / slide.speed;
+  for (int i = 0; i < block.tangents(); ++i)
+    y[i] += factor * block.mu[i] * (block.mu[i] * x[i] - slide.d[i] * forward);
+}
+
+}  // namespace
+
+bool LawSystem::slides() const {
+  for (const ModeSystem::Unknown& u : system_.unknowns()) {
+    if (u.tangents > 0) return true;
+  }
+  return false;
+}
+
+void LawSystem::add_explicit(const double* dsigma, double* rho) const {
+  for (size_t k = 0; k < problem_.blocks.size(); ++k) {
+    const Block& block = problem_.blocks[k];
+    for (int i = block.first; i < block.first + block.dim; ++i) {
+      if (mode_[i] == RowMode::hold) rho[i] -= dsigma[i];
+    }
+    const int t = block.first + 1;
+    if (block.kind == BlockKind::contact && block.dim > 1 && mode_[t] == RowMode::slide)
+      slide_map(block, slides_[k], dsigma + t, rho + t, -1.0);
+  }
+}
+
+void LawSystem::add_explicit_transposed(const double* rho_bar, double* sigma_bar) const {
+  add_explicit(rho_bar, sigma_bar);
+}
+
+}  // namespace articula

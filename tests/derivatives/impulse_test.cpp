@@ -1,0 +1,126 @@
+// Derivatives of the impulse step against Ridders' differences of the step with its modes held.
+
+#include "articula/derivatives/impulse.hpp"
+
+#include <gtest/gtest.h>
+
+#include "articula/io/load.hpp"
+#include "tests/support/disturbed_step.hpp"
+#include "tests/support/random_tree.hpp"
+
+namespace articula::testing {
+namespace {
+
+constexpr ParameterKind kinds[] = {
+    ParameterKind::inertia, ParameterKind::placement, ParameterKind::geometry,     ParameterKind::friction,
+    ParameterKind::damping, ParameterKind::stiffness, ParameterKind::dry_friction, ParameterKind::restitution,
+    ParameterKind::limits,  ParameterKind::gains,     ParameterKind::gravity,      ParameterKind::armature,
+    ParameterKind::dt};
+
+// Largest error relative to the largest number of the reference, both with a floor.
+double error_of(const VectorX& derivative, const VectorX& reference) {
+  const double scale = std::max(reference.cwiseAbs().maxCoeff(), 1e-3);
+  return (derivative - reference).cwiseAbs().maxCoeff() / scale;
+}
+
+// Everything a step takes, one block after the other.
+int expect_true_derivatives(Scene& scene, std::mt19937& random, double tolerance, const std::string& where) {
+  int compared = 0;
+  DisturbedStep step(scene);
+  const StepInputs& at = step.layout();
+  const int nv = scene.model.nv(), na = scene.model.na(), nu = scene.model.nu();
+  std::vector<std::pair<std::string, VectorX>> directions;
+  const auto block = [&](const std::string& name, int begin, int size) {
+    if (size == 0) return;
+    VectorX dz = VectorX::Zero(at.size);
+    dz.segment(begin, size) = uniform_vector(random, size);
+    directions.emplace_back(name, dz);
+  };
+  block("q", at.q, nv);
+  block("v", at.v, nv);
+  block("activation", at.activation, na);
+  block("control", at.control, nu);
+  block("force", at.force, nv);
+  for (ParameterKind kind : kinds) {
+    const VectorX dz = parameter_direction(scene.model, at, kind, random);
+    if (!dz.isZero(0.0)) directions.emplace_back(std::string(to_string(kind)), dz);
+  }
+  MatrixX by_state, by_control;
+  step.jacobians(by_state, by_control);
+  for (const auto& [name, dz] : directions) {
+    const VectorX dx = step.along(dz);
+    // A change that the active rows cannot follow (a box that fills a slot, made wider) has no derivative.
+    // Where redundant contacts slide, how they share the load moves the robot: their choice has no
+    // derivative.
+    if (step.certificate().inconsistency > 1e-9 || step.certificate().one_sided) continue;
+    ++compared;
+    EXPECT_LT(error_of(dx, step.difference_along(dz)), tolerance) << where << ", " << name;
+    const VectorX x_bar = uniform_vector(random, step.outputs());
+    const VectorX z_bar = step.against(x_bar);
+    EXPECT_TRUE(z_bar.allFinite());
+    EXPECT_NEAR(z_bar.dot(dz), x_bar.dot(dx), 1e-9 * (1.0 + dx.norm())) << where << ", " << name;
+    VectorX dstate(step.outputs());
+    dstate << dz.segment(at.q, nv), dz.segment(at.v, nv), dz.segment(at.activation, na);
+    if (name == "q" || name == "v" || name == "activation")
+      EXPECT_LT(error_of(by_state * dstate, dx), 1e-6) << where << ", Jacobian by " << name;
+    if (name == "control")
+      EXPECT_LT(error_of(by_control * dz.segment(at.control, nu), dx), 1e-6)
+          << where << ", Jacobian by control";
+  }
+  return compared;
+}
+
+TEST(impulse_derivatives, of_a_block_that_sticks_or_slides) {
+  std::mt19937 random(1);
+  for (FrictionLaw law : {FrictionLaw::cone, FrictionLaw::pyramid}) {
+    for (double speed : {0.0, 1.0}) {
+      Description d = empty_world();
+      add_floor(d, {.friction = 0.4});
+      add_box(d, "block", {0.2, 0.15, 0.1}, 2.0, {0, 0, 0.1}, {.friction = 0.3});
+      Scene scene(d, 0.01, law);
+      scene.velocity(0) = Vector3(speed, 0.3 * speed, 0.0);
+      expect_true_derivatives(scene, random, 1e-6, speed > 0.0 ? "sliding" : "sticking");
+    }
+  }
+}
+
+TEST(impulse_derivatives, of_balls_that_roll_spin_and_bounce) {
+  std::mt19937 random(2);
+  for (int condim : {1, 3, 4, 6}) {
+    const Material material{.friction = 0.5,
+                            .restitution = condim == 3 ? 0.6 : 0.0,
+                            .condim = condim,
+                            .spinning = 0.02,
+                            .rolling = 0.01};
+    Description d = empty_world();
+    add_floor(d, material);
+    add_ball(d, "a", 0.1, 0.5, {0, 0, 0.0999}, material);
+    add_ball(d, "b", 0.15, 1.5, {0.2, 0.1, 0.1501}, material);
+    Scene scene(d, 0.005);
+    scene.velocity(0) = Vector3(0.8, 0.2, -0.5);
+    scene.velocity(1) = Vector3(-0.5, 0.1, -0.7);
+    scene.state.v.segment<3>(3) = Vector3(1, 2, 3);
+    expect_true_derivatives(scene, random, 1e-6, "condim " + std::to_string(condim));
+  }
+}
+
+TEST(impulse_derivatives, of_own_robots_in_contact) {
+  std::mt19937 random(3);
+  int compared = 0;
+  for (const char* name : {"half_cheetah", "ant", "hopper", "four_bar", "arm"}) {
+    for (FrictionLaw law : {FrictionLaw::cone, FrictionLaw::pyramid}) {
+      Scene scene(describe(name), 0.005, law);
+      for (int k = 0; k < 120; ++k) {
+        if (k % 10 == 0) scene.input.controls = uniform_vector(random, scene.model.nu(), 0.7);
+        if (k > 20 && k % 33 == 0)
+          compared += expect_true_derivatives(scene, random, 2e-6, fmt::format("{} step {}", name, k));
+        impulse_step(scene.model, scene.data, scene.work, scene.settings, scene.input, scene.state,
+                     scene.warm);
+      }
+    }
+  }
+  EXPECT_GT(compared, 200);
+}
+
+}  // namespace
+}  // namespace articula::testing
