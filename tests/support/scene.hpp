@@ -34,7 +34,7 @@ struct Scene {
   WarmStart warm;
   StepReport report;
 
-  void step();  // fails the test if the step was not taken, or not solved
+  void step();  // fails the test if the step was not taken, or its laws do not hold
   void run(int steps);
   // First numbers of a free body's position and velocity, by its number among the free bodies.
   Eigen::Ref<Vector3> position(int body) { return state.q.segment<3>(7 * body); }
