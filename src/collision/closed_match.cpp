@@ -39,9 +39,9 @@ Match between(const Patch& first, const Patch& second, const CurvePoint& p, cons
   const Vec3 w = q.x - p.x, across = cross(p.along, q.along);
   const double length = norm(w), sine = norm(across);
   Vec3 n;
-  if (length > 1e-3 * size || (length > 1e-9 * size && sine < 1e-6))
+  if (length > 1e-9 * size && length > sine * size)
     n = w * (1.0 / length);
-  else if (sine >= 1e-6)
+  else if (sine > 1e-9)
     n = across * (1.0 / sine);
   else {
     const Vec3 e = squared_norm(p.along) > 0 ? p.along : q.along;

@@ -69,6 +69,8 @@ struct Clip {
   ContactPoint* out;
   int limit, count = 0;
 
+  bool near(double apart) const { return apart - a.radius - b.radius <= margin; }
+
   // xa, xb on the cores, apart by `apart` along n.
   void add(Vec3 xa, double apart, Feature fa, Feature fb) {
     const double d = apart - a.radius - b.radius;
@@ -89,10 +91,11 @@ struct Clip {
 };
 
 void corners_of_a(Clip& k, double sense_b) {
-  for (int i = 0; i < k.a.count; ++i)
-    if (inside(k.b, sense_b, k.a.x[i], k.a.y[i], k.tolerance))
-      k.add(k.a.vertex(i), to_plane(k.b, k.a.vertex(i), k.n), k.a.at_vertex[i],
-            {FeatureKind::face, k.b.face});
+  for (int i = 0; i < k.a.count; ++i) {
+    const double apart = to_plane(k.b, k.a.vertex(i), k.n);
+    if (k.near(apart) && inside(k.b, sense_b, k.a.x[i], k.a.y[i], k.tolerance))
+      k.add(k.a.vertex(i), apart, k.a.at_vertex[i], {FeatureKind::face, k.b.face});
+  }
 }
 
 // Corners that coincide count once, as A's.
@@ -104,22 +107,34 @@ bool is_corner_of(const Contour& c, double x, double y, double tolerance) {
 
 void corners_of_b(Clip& k, double sense_a) {
   for (int i = 0; i < k.b.count; ++i) {
-    if (!inside(k.a, sense_a, k.b.x[i], k.b.y[i], k.tolerance)) continue;
-    if (k.b.closed && is_corner_of(k.a, k.b.x[i], k.b.y[i], 2 * k.tolerance)) continue;
     const double apart = -to_plane(k.a, k.b.vertex(i), k.n);
+    if (!k.near(apart) || !inside(k.a, sense_a, k.b.x[i], k.b.y[i], k.tolerance)) continue;
+    if (k.b.closed && is_corner_of(k.a, k.b.x[i], k.b.y[i], 2 * k.tolerance)) continue;
     k.add(k.b.vertex(i) - k.n * apart, apart, {FeatureKind::face, k.a.face}, k.b.at_vertex[i]);
   }
 }
 
+// Of a contour against the plane of the other, which is the contact plane: the vertices not above the margin.
+void mark_near(const Clip& k, const Contour& c, const Contour& plane, double sign, bool* near) {
+  for (int i = 0; i < c.count; ++i) near[i] = k.near(sign * dot(k.n, c.vertex(i) - plane.point));
+}
+
 void crossings(Clip& k) {
   const Contour &a = k.a, &b = k.b;
+  // An edge whose ends are both above the margin has no crossing below it.
+  const bool skip_a = k.rule == NormalRule::face_b, skip_b = k.rule == NormalRule::face_a;
+  bool near_a[Contour::room], near_b[Contour::room];
+  if (skip_a) mark_near(k, a, b, -1.0, near_a);
+  if (skip_b) mark_near(k, b, a, 1.0, near_b);
   for (int i = 0; i < a.edges(); ++i) {
     const int i2 = i + 1 < a.count ? i + 1 : 0;
+    if (skip_a && !near_a[i] && !near_a[i2]) continue;
     const double ax = a.x[i2] - a.x[i], ay = a.y[i2] - a.y[i];
     if (a.at_edge[i].index < 0) continue;  // of a face that was thinned out
     const double reach_a = k.tolerance / std::sqrt(ax * ax + ay * ay);
     for (int j = 0; j < b.edges(); ++j) {
       const int j2 = j + 1 < b.count ? j + 1 : 0;
+      if (skip_b && !near_b[j] && !near_b[j2]) continue;
       const double rx = b.x[j] - a.x[i], ry = b.y[j] - a.y[i];
       if (b.at_edge[j].index < 0) continue;
       // On which sides of a's edge do b's ends lie?

@@ -43,6 +43,12 @@ Segment line_of(const Shape& shape, int index) {
       }
       return {Vec3(0, 0, -s[1]), Vec3(0, 0, 2 * s[1])};
     case ShapeType::capsule: return {Vec3(0, 0, -s[1]), Vec3(0, 0, 2 * s[1])};
+    case ShapeType::height_field: {
+      const HeightField& f = *shape.field;
+      const int corner = index / 3, row = corner / f.columns, column = corner % f.columns, to = index % 3;
+      const Vec3 from = field_corner(f, row, to == 2 ? column + 1 : column);
+      return {from, field_corner(f, to == 0 ? row : row + 1, to == 0 ? column + 1 : column) - from};
+    }
     case ShapeType::mesh: {
       const Vec3 from = shape.hull->vertices[shape.hull->edge_start[index]];
       return {from, shape.hull->vertices[shape.hull->edge_end[index]] - from};

@@ -131,10 +131,16 @@ void build_adjacency(Hull& hull, const Triangles& triangles) {
     hull.edge_begin.push_back(static_cast<int>(hull.edge_end.size()));
     hull.around.insert(hull.around.end(), around[v].begin(), around[v].end());
     hull.around_begin.push_back(static_cast<int>(hull.around.size()));
+    hull.ring_begin.push_back(static_cast<int>(hull.ring_vertex.size()) / 4);
+    hull.ring_vertex.insert(hull.ring_vertex.end(), list.begin(), list.end());
+    while (hull.ring_vertex.size() % 4 != 0) hull.ring_vertex.push_back(list.front());
   }
+  hull.ring_begin.push_back(static_cast<int>(hull.ring_vertex.size()) / 4);
 }
 
-void build_bounds(Hull& hull) {
+void update_bounds(Hull& hull) {
+  hull.radius = 0;
+  hull.inside = Vec3();
   Vec3 low = hull.vertices[0], high = low;
   for (const Vec3 v : hull.vertices)
     for (int i = 0; i < 3; ++i) {
@@ -187,19 +193,28 @@ Hull make_hull(const std::vector<Vector3>& points, const Triangles& triangles,
       }
       i = renumbered[i];
     }
-  build_bounds(hull);
+  update_bounds(hull);
   build_faces(hull, used, hull.radius);
   if (hull.face_count() < 4) throw Error("a convex hull needs a volume: all its vertices lie in one plane");
   build_adjacency(hull, used);
+  update_places(hull);
   build_starts(hull);
+  return hull;
+}
+
+void update_places(Hull& hull) {
+  update_bounds(hull);
   const std::size_t padded = (hull.vertices.size() + 3) / 4 * 4;
+  hull.x.resize(padded), hull.y.resize(padded), hull.z.resize(padded);
   for (std::size_t i = 0; i < padded; ++i) {
     const Vec3 v = hull.vertices[std::min(i, hull.vertices.size() - 1)];
-    hull.x.push_back(v[0]);
-    hull.y.push_back(v[1]);
-    hull.z.push_back(v[2]);
+    hull.x[i] = v[0], hull.y[i] = v[1], hull.z[i] = v[2];
   }
-  return hull;
+  hull.ring_place.resize(3 * hull.ring_vertex.size());
+  for (std::size_t i = 0; i < hull.ring_vertex.size(); ++i)
+    for (std::size_t k = 0; k < 3; ++k)
+      hull.ring_place[12 * (i / 4) + 4 * k + i % 4] =
+          hull.vertices[static_cast<std::size_t>(hull.ring_vertex[i])][static_cast<int>(k)];
 }
 
 Hull make_hull(const Mesh& mesh) {

@@ -57,7 +57,9 @@ Distance nothing(const PairArguments&) {
 }
 
 Nearest nearest_of(ShapeType a, ShapeType b) {
-  if (b == ShapeType::height_field || b == ShapeType::plane) return nothing;
+  if (b == ShapeType::plane) return nothing;
+  if (b == ShapeType::height_field)
+    return a == ShapeType::plane || a == ShapeType::height_field ? nothing : height_field_nearest;
   if (a == ShapeType::plane) return plane_convex;
   if (a == ShapeType::sphere) {
     if (b == ShapeType::sphere) return sphere_sphere;

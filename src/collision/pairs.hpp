@@ -21,6 +21,7 @@ Distance sphere_cylinder(const PairArguments& pair);
 Distance capsule_capsule(const PairArguments& pair);
 Distance convex_convex(const PairArguments& pair);
 Distance plane_convex(const PairArguments& pair);
+Distance height_field_nearest(const PairArguments& pair);  // the field is b
 
 // Contacts.
 int sphere_sphere_contacts(const PairArguments& pair, ContactPoint* out);

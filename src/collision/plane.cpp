@@ -131,10 +131,13 @@ int plane_mesh_contacts(const PairArguments& pair, ContactPoint* out) {
   if (middle + dot(local, hull.vertices[lowest]) > pair.margin) return 0;
   FoundVertices found;
   found.add(lowest, middle + dot(local, hull.vertices[lowest]));
+  const Lanes nx = broadcast(local[0]), ny = broadcast(local[1]), nz = broadcast(local[2]);
   for (int i = 0; i < found.count; ++i)
-    for (int e = hull.edge_begin[found.vertex[i]]; e < hull.edge_begin[found.vertex[i] + 1]; ++e) {
-      const double h = middle + dot(local, hull.vertices[hull.edge_end[e]]);
-      if (h <= pair.margin) found.add(hull.edge_end[e], h);
+    for (int g = hull.ring_begin[found.vertex[i]]; g < hull.ring_begin[found.vertex[i] + 1]; ++g) {
+      const double* place = &hull.ring_place[12 * static_cast<std::size_t>(g)];
+      const Lanes h = load4(place) * nx + load4(place + 4) * ny + load4(place + 8) * nz + broadcast(middle);
+      for (int k = 0; k < 4; ++k)
+        if (h[k] <= pair.margin) found.add(hull.ring_vertex[4 * g + k], h[k]);
     }
   Uncleared<Vec3, FoundVertices::room> x;
   for (int i = 0; i < found.count; ++i) x.data()[i] = hull.vertices[found.vertex[i]];

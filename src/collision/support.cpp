@@ -8,11 +8,7 @@ int support_scan(const Hull& hull, Vec3 d) {
   const Lanes dx = broadcast(d[0]), dy = broadcast(d[1]), dz = broadcast(d[2]);
   Lanes best = broadcast(-INFINITY), which = broadcast(0.0);
   for (int g = 0; g < groups; ++g) {
-    Lanes x, y, z;
-    __builtin_memcpy(&x, &hull.x[4 * g], sizeof x);
-    __builtin_memcpy(&y, &hull.y[4 * g], sizeof y);
-    __builtin_memcpy(&z, &hull.z[4 * g], sizeof z);
-    const Lanes value = x * dx + y * dy + z * dz;
+    const Lanes value = load4(&hull.x[4 * g]) * dx + load4(&hull.y[4 * g]) * dy + load4(&hull.z[4 * g]) * dz;
     const auto better = value > best;
     best = better ? value : best;
     which = better ? broadcast(g) : which;

@@ -28,20 +28,32 @@ inline Vec3 box_corner(Vec3 half, int corner) {
 
 int support_scan(const Hull& hull, Vec3 d);
 
+inline Lanes load4(const double* p) {
+  Lanes lanes;
+  __builtin_memcpy(&lanes, p, sizeof lanes);
+  return lanes;
+}
+
 // Climbs to the neighbour that is farthest until none is farther: on a convex polyhedron that is the end.
 inline int support_climb(const Hull& hull, Vec3 d, int vertex) {
-  double best = dot(d, hull.vertices[vertex]);
+  const Lanes dx = broadcast(d[0]), dy = broadcast(d[1]), dz = broadcast(d[2]);
+  double best =
+      hull.vertices[vertex][0] * d[0] + hull.vertices[vertex][1] * d[1] + hull.vertices[vertex][2] * d[2];
   for (;;) {
-    int next = vertex;
-    for (int e = hull.edge_begin[vertex]; e < hull.edge_begin[vertex + 1]; ++e) {
-      const double value = dot(d, hull.vertices[hull.edge_end[e]]);
-      if (value > best) {
-        best = value;
-        next = hull.edge_end[e];
+    int next = -1;
+    for (int g = hull.ring_begin[vertex]; g < hull.ring_begin[vertex + 1]; ++g) {
+      const double* place = &hull.ring_place[12 * static_cast<std::size_t>(g)];
+      const Lanes value = load4(place) * dx + load4(place + 4) * dy + load4(place + 8) * dz;
+      const int low = value[1] > value[0] ? 1 : 0, high = value[3] > value[2] ? 3 : 2;
+      const double first = std::max(value[0], value[1]), second = std::max(value[2], value[3]);
+      const double most = std::max(first, second);
+      if (most > best) {
+        best = most;
+        next = 4 * g + (second > first ? high : low);
       }
     }
-    if (next == vertex) return vertex;
-    vertex = next;
+    if (next < 0) return vertex;
+    vertex = hull.ring_vertex[next];
   }
 }
 

@@ -135,10 +135,7 @@ void check_contact(const Scene& s, const ContactPoint& c, double margin, Tally& 
 Shape with_vertices(const Shape& mesh, const std::function<Vec3(int, Vec3)>& move) {
   auto hull = std::make_shared<Hull>(*mesh.hull);
   for (int v = 0; v < hull->vertex_count(); ++v) hull->vertices[v] = move(v, mesh.hull->vertices[v]);
-  for (std::size_t i = 0; i < hull->x.size(); ++i) {
-    const Vec3 v = hull->vertices[std::min(i, hull->vertices.size() - 1)];
-    hull->x[i] = v[0], hull->y[i] = v[1], hull->z[i] = v[2];
-  }
+  update_places(*hull);
   for (int f = 0; f < hull->face_count(); ++f) {
     const auto at = [&](int i) { return hull->vertices[hull->face_loop[hull->face_begin[f] + i]]; };
     const Vec3 n = cross(at(1) - at(0), at(2) - at(0));

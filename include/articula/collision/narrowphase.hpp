@@ -47,8 +47,8 @@ struct Distance {
   bool exact = true;        // false: an iteration limit was hit; the distance is the best bound found
 };
 
-// Signed distance: the length of the shortest translation that brings the shapes to touch. Two planes, and
-// height fields, have none: use collide.
+// Signed distance: the length of the shortest translation that brings the shapes to touch; over a height
+// field, that of the nearest or deepest contact. Two of planes and height fields have none.
 Distance distance(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
                   double limit = 1e300);
 

@@ -25,6 +25,11 @@ struct Hull {
   std::vector<int> edge_begin, edge_end;  // vertex v's outgoing edges: edge_end[edge_begin[v] ...]
   std::vector<int> edge_start;            // where each of them begins
 
+  // The same neighbours as the support function reads them: in groups of four, which lie at x[4], y[4], z[4];
+  // a last group is filled up with its first. Vertex v's groups: ring_begin[v] ...
+  std::vector<int> ring_begin, ring_vertex;
+  std::vector<double> ring_place;
+
   std::vector<int> face_begin, face_loop;  // vertices of each polygon, counter-clockwise from outside
   std::vector<Vec3> face_normal;           // outward, unit
   std::vector<double> face_offset;         // normal . x on the face
@@ -49,6 +54,8 @@ inline constexpr int start_cells = 8;
 Hull make_hull(const std::vector<Vector3>& points, const std::vector<std::array<int, 3>>& triangles,
                const std::vector<int>& mesh_vertex = {});
 Hull make_hull(const Mesh& mesh);
+// After vertices were moved: what depends on their places, but not the faces' normals and offsets.
+void update_places(Hull& hull);
 
 struct Shape {
   ShapeType type = ShapeType::sphere;
@@ -91,6 +98,7 @@ double size_of(const Shape& shape);
 //   the
 //            next; box: 4 axis + signs of the other two axes in
 //            cyclic order; mesh: directed hull edge
+//            height field: 3 (row columns + column) + 0 along the row, 1 along the column, 2 across the cell
 //   face     plane 0; box 2 axis + (1 for +); cylinder cap 0 (-z), 1 (+z); mesh hull polygon
 //   circle   cylinder rim 0 (-z), 1 (+z)
 //   surface  ellipsoid 0
