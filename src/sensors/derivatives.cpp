@@ -40,6 +40,8 @@ class Differentiator {
       case subtree_com:
       case subtree_linear_velocity:
       case subtree_angular_momentum: return add_subtree(sensor);
+      case force:
+      case torque: return add_interaction(sensor);
       default:
         if (has_derivative(sensor) && sensor.type != clock) add_place(sensor);
     }
@@ -93,9 +95,9 @@ class Differentiator {
   }
 
   void find_rates(const LinkPoint& at, SensorStage stage, SensorDerivatives::Rates& rates) const {
-    jacobian_at(model_, data_, at, rates.position);
+    if (stage == SensorStage::position) jacobian_at(model_, data_, at, rates.position);
     if (stage == SensorStage::velocity)
-      velocity_derivatives(model_, data_, at, rates.velocity_by_q, rates.acceleration_by_v);
+      velocity_derivatives(model_, data_, at, rates.velocity_by_q, rates.position);
     if (stage == SensorStage::acceleration) {
       acceleration_derivatives(model_, data_, at, rates.acceleration_by_q, rates.acceleration_by_v,
                                rates.position);
@@ -268,6 +270,69 @@ class Differentiator {
     increase(out_.by_v, row, d, I * turn + cross(arm, dp));
   }
 
+  // R^T F and R^T T, with c the centres of mass, b and alpha what they feel, f and n the wrenches from
+  // outside:
+  //   F = sum m b - f,   T = sum N + (c - p) x (m b - f) - n,   N = I alpha + w x I w
+  // along one direction, by q (turn, dc, dp) and through the motion (dw, db, dalpha):
+  //   dN = I-turned(alpha) + I dalpha + dw x I w + w x (I-turned(w) + I dw),
+  //   I-turned(x) = turn x I x - I (turn x x)
+  void add_interaction(const SensorIndex& sensor) {
+    const Structure& s = model_.structure();
+    const Place place = find_place(model_, data_, sensor.object_type, sensor.object);
+    const int body = body_of_place(model_, sensor.object_type, sensor.object);
+    jacobian_at(model_, data_, place.at, out_.reference.position);
+    Vec3 total;  // F or T, in the world
+    for (int b = body; b < body_subtree_end(s, body); ++b) {
+      const Place com = find_place(model_, data_, ObjectType::body_inertial, b);
+      find_rates(com.at, SensorStage::velocity, out_.place);
+      find_rates(com.at, SensorStage::acceleration, out_.place);
+      total += add_body_wrench(sensor, b, com, place);
+    }
+    for (int d = 0; d < model_.nv(); ++d) {
+      const Vec3 turn = bottom(out_.reference.position, d);
+      for (MatrixX* J : {&out_.by_q, &out_.by_v, &out_.by_a}) {
+        Vec3 change = load3(J->col(d).data() + sensor.offset);
+        if (J == &out_.by_q) change -= cross(turn, total);
+        store(*J, sensor.offset, d, transpose_times(place.R, change));
+      }
+    }
+  }
+
+  // Adds one body's share, in world axes; returns the share itself.
+  Vec3 add_body_wrench(const SensorIndex& sensor, int b, const Place& com, const Place& place) {
+    const SensorDerivatives::Rates& r = out_.place;
+    const bool moment = sensor.type == SensorType::torque;
+    const double m = mass_of(b);
+    const int k = com.at.link, row = sensor.offset;
+    const Mat3 I = shifted(body_inertia(model_, data_, b), -com.at.r).rotational;
+    const Vec3 w = data_.link_v[k].angular, alpha = felt_acceleration(model_, data_, k).angular;
+    const double* outside = in_.wrenches == nullptr ? nullptr : in_.wrenches->data() + 6 * b;
+    const Vec3 f = felt_acceleration_at(model_, data_, com.at) * m - (outside ? load3(outside) : Vec3());
+    const Vec3 arm = com.position() - place.position();
+    const auto turned = [&](Vec3 turn, Vec3 x) { return cross(turn, I * x) - I * cross(turn, x); };
+    for (int d = 0; d < model_.nv(); ++d) {
+      const Vec3 dc = top(r.position, d), turn = bottom(r.position, d);
+      const Vec3 dp = top(out_.reference.position, d);
+      const Vec3 by_q = top(r.acceleration_by_q, d) * m, by_v = top(r.acceleration_by_v, d) * m,
+                 by_a = dc * m;
+      if (!moment) {
+        increase(out_.by_q, row, d, by_q);
+        increase(out_.by_v, row, d, by_v);
+        increase(out_.by_a, row, d, by_a);
+        continue;
+      }
+      const Vec3 dw = bottom(r.velocity_by_q, d);
+      const Vec3 spin_by_q = turned(turn, alpha) + I * bottom(r.acceleration_by_q, d) + cross(dw, I * w) +
+                             cross(w, turned(turn, w) + I * dw);
+      const Vec3 spin_by_v = I * bottom(r.acceleration_by_v, d) + cross(turn, I * w) + cross(w, I * turn);
+      increase(out_.by_q, row, d, spin_by_q + cross(dc - dp, f) + cross(arm, by_q));
+      increase(out_.by_v, row, d, spin_by_v + cross(arm, by_v));
+      increase(out_.by_a, row, d, I * turn + cross(arm, by_a));
+    }
+    if (!moment) return f;
+    return I * alpha + cross(w, I * w) + cross(arm, f) - (outside ? load3(outside + 3) : Vec3());
+  }
+
   const Model& model_;
   const Data& data_;
   const SensorInputs& in_;
@@ -297,8 +362,6 @@ bool has_derivative(const SensorIndex& sensor) {
     case tendon_actuator_force:
     case joint_limit_force:
     case tendon_limit_force:
-    case force:
-    case torque:
     case touch:
     case range_finder:
     case potential_energy:

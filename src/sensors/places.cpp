@@ -102,6 +102,7 @@ Vec3 felt_acceleration_at(const Model& model, const Data& data, const LinkPoint&
 }
 
 Inertia body_inertia(const Model& model, const Data& data, int body) {
+  if (body == 0) return {};  // the world has none
   const int k = model.structure().bodies[body].link;
   const InertiaBox& box = model.constants().body_box[body];
   const Mat3 R = data.link_R[k] * model.constants().body_in_link[body].R * box.axes;

@@ -197,11 +197,19 @@ double touch(const Reader& r, const SensorIndex& sensor) {
   return sum;
 }
 
+// Along z, to the nearest of what collides and can be seen, on other bodies; -1: nothing.
 double range(const Reader& r, const SensorIndex& sensor) {
   const Place place = r.place(sensor);
-  const collision::RayHit hit = cast_ray(*r.sensors.visible(), r.model, r.data, place.position(), place.R.z,
-                                         r.s.frames[sensor.object].body);
-  return hit.hit() ? hit.distance : -1.0;
+  const int body = r.s.frames[sensor.object].body;
+  double nearest = -1.0;
+  for (const collision::Collider& c : r.sensors.visible()->list()) {
+    const bool transparent = r.model.description().geometries[c.geometry].rgba[3] == 0.0f;
+    if (transparent || r.s.geometries[c.geometry].body == body) continue;
+    const Placement link{r.data.link_R[c.link], r.data.link_reference[c.link] + r.data.link_r[c.link]};
+    const collision::RayHit hit = cast_ray(c.shape, link * c.in_link, place.position(), place.R.z);
+    if (hit.hit() && (nearest < 0.0 || hit.distance < nearest)) nearest = hit.distance;
+  }
+  return nearest;
 }
 
 double energy_reading(const Reader& r, const SensorIndex& sensor) {

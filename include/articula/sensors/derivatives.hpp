@@ -2,9 +2,10 @@
 // Derivatives of readings with respect to q (tangent), v and the acceleration, each as an independent
 // variable.
 //
-// Covered are sensors of joints, tendons, places and subtrees. Those of actuators, energies, constraint
-// forces, contacts and rays are not: `has_derivative` says so, and their rows are zero. A reading that is cut
-// off, and a limit that is not near, has the derivative zero of the side it is on.
+// Covered are sensors of joints, tendons, places and subtrees, and force and torque with the wrenches from
+// outside held. Those of actuators, energies, constraint forces, contacts and rays are not: `has_derivative`
+// says so, and their rows are zero. A reading that is cut off, and a limit that is not near, has the
+// derivative zero of the side it is on.
 
 #include "articula/kinematics/derivatives.hpp"
 #include "articula/sensors/sensors.hpp"
