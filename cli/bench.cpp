@@ -5,6 +5,7 @@
 #include "bench/collision.hpp"
 #include "bench/dynamics.hpp"
 #include "bench/load.hpp"
+#include "bench/steps.hpp"
 #include "cli/command.hpp"
 #include "cli/rows.hpp"
 
@@ -33,6 +34,7 @@ void bench_collision(const Options& options) {
 }
 
 void bench_load(const Options& options) { print_figures(bench::measure_load(options.full), options.json); }
+void bench_steps(const Options& options) { print_figures(bench::measure_steps(options.full), options.json); }
 
 void add(CLI::App& bench, const char* name, const char* description, void (*run)(const Options&)) {
   CLI::App* command = bench.add_subcommand(name, description);
@@ -50,6 +52,8 @@ void add_bench(CLI::App& app) {
   add(*bench, "collision", "Narrow phase by pair, and the collision stage of whole robots", bench_collision);
   add(*bench, "dynamics", "Rigid-body kernels and their derivatives", bench_dynamics);
   add(*bench, "load", "From a file to a model that is ready; meshes", bench_load);
+  add(*bench, "steps", "Whole steps in contact under both friction laws, and batches over threads",
+      bench_steps);
 }
 
 }  // namespace articula::cli

@@ -15,7 +15,8 @@ namespace articula::cli {
   COMMAND(check_gradients)         \
   COMMAND(demo)                    \
   COMMAND(info)                    \
-  COMMAND(models)
+  COMMAND(models)                  \
+  COMMAND(simulate)
 
 #define ARTICULA_DECLARE(name) void add_##name(CLI::App& app);
 ARTICULA_COMMANDS(ARTICULA_DECLARE)

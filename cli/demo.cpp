@@ -10,6 +10,7 @@
 #include "articula/dynamics/energy.hpp"
 #include "articula/dynamics/forward_derivatives.hpp"
 #include "articula/io/load.hpp"
+#include "articula/simulation/simulation.hpp"
 #include "articula/steppers/contact_free.hpp"
 #include "articula/steppers/runge_kutta.hpp"
 #include "articula/version.hpp"
@@ -86,6 +87,44 @@ void show_swing() {
   fmt::print("  height of its tip\n  {}\n", sparkline(reference.tip_height));
   fmt::print("  largest drift of its energy: {:.1e} semi-implicit, {:.1e} Runge-Kutta\n\n",
              semi_implicit.largest_drift, reference.largest_drift);
+}
+
+// A quadruped falls half a metre and holds itself up with a spring in each joint.
+void show_landing() {
+  const Model model = load("quadruped");
+  const Simulation simulation(model, {.dt = 0.001});
+  const State home = neutral_state(model);
+  Step step;
+  step.next = home;
+  step.next.q[2] += 0.5;
+  const int steps = 1500, joints = model.nu();
+  std::vector<double> height, load_on_feet;
+  double deepest = 0.0, residual = 0.0;
+  int guessed = 0, islands = 0;
+  for (int i = 0; i < steps; ++i) {
+    step.input.controls =
+        80.0 * (home.q.tail(joints) - step.next.q.tail(joints)) - 2.0 * step.next.v.tail(joints);
+    simulation.step(step.next, step.input, step);
+    if (!step.ok()) throw Failure(fmt::format("a step failed: {}", to_string(step.status())));
+    deepest = std::max(deepest, step.report.deepest);
+    residual = std::max(residual, step.report.residual);
+    guessed += step.report.guessed_islands;
+    islands += step.report.islands;
+    if (i * plot_columns / steps == static_cast<int>(height.size()) - 1) continue;
+    double force = 0.0;
+    for (const StepContact& contact : step.contacts) force += contact.force[2];
+    height.push_back(step.next.q[2]);
+    load_on_feet.push_back(force);
+  }
+  const double weight = model.total_mass() * norm(model.gravity());
+  fmt::print("A quadruped falls 0.5 m onto its feet ({} s, hard contact, friction cones).\n\n", steps * 1e-3);
+  fmt::print("  height of its trunk\n  {}\n  force on its feet, up to {:.1f} times its weight\n  {}\n",
+             sparkline(height), *std::max_element(load_on_feet.begin(), load_on_feet.end()) / weight,
+             sparkline(load_on_feet));
+  fmt::print("  at the end they carry {:.6f} times its weight; deepest penetration {:.1e} m,\n",
+             load_on_feet.back() / weight, deepest);
+  fmt::print("  largest residual {:.0e}, {:.0f} % of the contact problems solved at the first guess\n\n",
+             residual, 100.0 * guessed / std::max(islands, 1));
 }
 
 std::string microseconds(double ns) { return fmt::format("{:.2f}", ns * 1e-3); }
@@ -183,6 +222,7 @@ void add_demo(CLI::App& app) {
   CLI::App* command = app.add_subcommand("demo", "Show what the engine does, with figures from this machine");
   command->callback([] {
     fmt::print("Articula {}: a differentiable physics engine for articulated rigid bodies\n\n", version);
+    show_landing();
     show_swing();
     show_timings();
     show_gradient();

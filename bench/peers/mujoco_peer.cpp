@@ -371,6 +371,7 @@ PeerStatus set_option(PeerModel* model, const char* name, double value) {
       {"limit", mjDSBL_LIMIT},
       {"frictionloss", mjDSBL_FRICTIONLOSS},
       {"constraint", mjDSBL_CONSTRAINT},
+      {"sensor", mjDSBL_SENSOR},
   };
   const std::string_view option = name;
   mjOption& options = model->m->opt;
@@ -378,6 +379,9 @@ PeerStatus set_option(PeerModel* model, const char* name, double value) {
     options.timestep = value;
   } else if (option == "elliptic") {
     options.cone = value != 0.0 ? mjCONE_ELLIPTIC : mjCONE_PYRAMIDAL;
+  } else if (option == "newton") {
+    options.solver = mjSOL_NEWTON;
+    options.tolerance = 1e-8;
   } else if (const Flag* flag = find(flags, option)) {
     options.disableflags =
         value != 0.0 ? options.disableflags & ~flag->disable : options.disableflags | flag->disable;

@@ -120,8 +120,8 @@ typedef struct PeerApi {
   PeerStatus (*simulate)(PeerModel* model, const PeerStates* start, int steps, const double* ctrl, double* q,
                          double* v);
 
-  /* MuJoCo: "timestep"; 0 or 1: "elliptic" (cone), "contact", "limit", "frictionloss",
-   * "constraint" (all of them). */
+  /* MuJoCo: "timestep"; 0 or 1: "elliptic" (cone), "contact", "limit", "frictionloss", "constraint" (all of
+   * them), "sensor"; "newton": that solver, at its default tolerance. */
   PeerStatus (*set_option)(PeerModel* model, const char* option, double value);
 } PeerApi;
 

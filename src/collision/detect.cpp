@@ -103,14 +103,20 @@ Contacts::Contacts(const Colliders& colliders, int wanted) {
   placed.resize(n);
   centre.resize(n);
   reach.assign(n, 0.0);
-  for (const ColliderPair& pair : colliders.pairs()) {
-    const double margin = colliders.margin(pair);
-    pair_margin.push_back(margin);
-    pair_reach.push_back(colliders.list()[at(pair.a)].radius + colliders.list()[at(pair.b)].radius + margin);
-  }
+  for (const ColliderPair& pair : colliders.pairs()) pair_margin.push_back(colliders.margin(pair));
+  pair_reach.resize(pair_margin.size());
+  set_numbers(colliders);
   if (!colliders.swept()) return;
   for (std::size_t i = 0; i < n; ++i) order.push_back(static_cast<int>(i));
   candidates.reserve(32 * n);
+}
+
+void Contacts::set_numbers(const Colliders& colliders) {
+  for (std::size_t k = 0; k < pair_reach.size(); ++k) {
+    const ColliderPair& pair = colliders.pairs()[k];
+    pair_reach[k] =
+        colliders.list()[at(pair.a)].radius + colliders.list()[at(pair.b)].radius + pair_margin[k];
+  }
 }
 
 Placement collider_placement(const Colliders& colliders, const Data& data, int c) {

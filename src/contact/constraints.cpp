@@ -1,7 +1,5 @@
 #include "articula/contact/constraints.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "articula/error.hpp"
@@ -99,14 +97,17 @@ void find_trees(const Structure& s, Constraints& c) {
 }
 
 void require_two_trees(const Structure& s, const Constraints& c, int tendon) {
-  std::vector<int> trees;
-  for (int j : s.tendons[tendon].joints) trees.push_back(c.tree_of_link[s.joints[j].link]);
-  std::sort(trees.begin(), trees.end());
-  if (std::unique(trees.begin(), trees.end()) - trees.begin() <= 2) return;
-  throw Error(
-      fmt::format("tendon '{}' has a limit or friction and acts on more than two separate mechanisms, "
-                  "which is not supported",
-                  s.tendons[tendon].name));
+  int first = -1, second = -1;
+  for (int j : s.tendons[tendon].joints) {
+    const int tree = c.tree_of_link[s.joints[j].link];
+    if (tree == first || tree == second) continue;
+    if (second >= 0)
+      throw Error(
+          "tendon '{}' has a limit or friction and acts on more than two separate mechanisms, which is not "
+          "supported",
+          s.tendons[tendon].name);
+    (first < 0 ? first : second) = tree;
+  }
 }
 
 }  // namespace
@@ -127,18 +128,30 @@ Constraints::Constraints(const Model& model) {
   const Description& d = model.description();
   find_trees(s, *this);
   if (!d.equalities.empty()) compile_equalities(model);
-  for (int i = 0; i < s.nv; ++i) {
-    if (model.constants().dry_friction[i] > 0.0) dry_dofs.push_back(i);
-  }
   for (size_t j = 0; j < s.joints.size(); ++j) {
     if (s.joints[j].range >= 0) limited_joints.push_back(static_cast<int>(j));
   }
   for (size_t t = 0; t < s.tendons.size(); ++t) {
-    const int tendon = static_cast<int>(t);
-    const bool dry = model.theta()[s.tendons[t].dry_friction] > 0.0;
-    if (dry) dry_tendons.push_back(tendon);
-    if (d.tendons[t].range) limited_tendons.push_back(tendon);
-    if (dry || d.tendons[t].range) require_two_trees(s, *this, tendon);
+    if (!d.tendons[t].range) continue;
+    limited_tendons.push_back(static_cast<int>(t));
+    require_two_trees(s, *this, static_cast<int>(t));
+  }
+  dry_dofs.reserve(s.nv);
+  dry_tendons.reserve(s.tendons.size());
+  set_numbers(model);
+}
+
+void Constraints::set_numbers(const Model& variant) {
+  const Structure& s = variant.structure();
+  dry_dofs.clear();
+  for (int i = 0; i < s.nv; ++i) {
+    if (variant.constants().dry_friction[i] > 0.0) dry_dofs.push_back(i);
+  }
+  dry_tendons.clear();
+  for (size_t t = 0; t < s.tendons.size(); ++t) {
+    if (!(variant.theta()[s.tendons[t].dry_friction] > 0.0)) continue;
+    dry_tendons.push_back(static_cast<int>(t));
+    require_two_trees(s, *this, static_cast<int>(t));
   }
 }
 

@@ -49,9 +49,11 @@ void place_kinematic_bodies(const Model& model, Data& data, const Input& input) 
   for (const BodyIndex& body : model.structure().bodies) {
     const int k = body.kinematic;
     if (k < 0) continue;
-    const size_t b = &body - model.structure().bodies.data();
-    const Pose& pose =
-        input.kinematic_pose.empty() ? model.description().bodies[b - 1].pose : input.kinematic_pose[k];
+    const double* described = model.theta().data() + body.placement;
+    const Pose pose = input.kinematic_pose.empty()
+                          ? Pose{Vector3(described[0], described[1], described[2]),
+                                 Quaternion(described[3], described[4], described[5], described[6])}
+                          : input.kinematic_pose[k];
     data.kinematic_pose[k] = placement_of({pose.position, pose.rotation.normalized()});
     data.kinematic_twist[k] = {};
     if (input.kinematic_twist.cols() == 0) continue;

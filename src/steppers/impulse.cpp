@@ -52,6 +52,12 @@ ImpulseWork::ImpulseWork(const Model& model, int most_contacts)
   solver.reserve(rows.most_rows(), rows.most_blocks());
 }
 
+void ImpulseWork::set_numbers(const Model& variant) {
+  colliders.set_numbers(variant);
+  contacts.set_numbers(colliders);
+  constraints.set_numbers(variant);
+}
+
 namespace {
 
 // The equations of prescribed modes, from the solution they come from.

@@ -45,6 +45,8 @@ class Colliders {
   explicit Colliders(const Model& model);
   // The same geometry with the numbers of a variant of the model (model.with(theta)); hulls are shared.
   Colliders with(const Model& variant) const;
+  // The same in place; allocates nothing.
+  void set_numbers(const Model& variant);
 
   const std::vector<Collider>& list() const { return colliders_; }
   // All pairs that may touch, in order; empty if there are too many to write down (`swept`).
@@ -61,7 +63,6 @@ class Colliders {
   static constexpr std::size_t listed_pairs = 8192;
 
  private:
-  void set_numbers(const Model& model);
   void list_pairs();
 
   std::vector<Collider> colliders_;

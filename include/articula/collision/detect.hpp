@@ -17,6 +17,8 @@ enum class DetectStatus { ok, overflow };
 struct Contacts {
   explicit Contacts(const Colliders& colliders,
                     int capacity = 0);  // 0: as many as the model can need, at most 4096
+  // After the colliders' numbers have changed.
+  void set_numbers(const Colliders& colliders);
 
   // ---- results of detect, in the order of (pair, feature)
   std::vector<Contact> list;

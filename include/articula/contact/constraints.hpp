@@ -31,6 +31,8 @@ struct EqualityConstraint {
 struct Constraints {
   // Throws Error if a tendon or coupling acts on more than two trees.
   explicit Constraints(const Model& model);
+  // The numbers of a variant (model.with) of the model it was made for.
+  void set_numbers(const Model& variant);
 
   std::vector<Tree> trees;
   std::vector<int> tree_of_link;  // -1: does not move by joints

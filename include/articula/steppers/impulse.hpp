@@ -50,6 +50,8 @@ struct StepReport {
 // Everything a step leaves behind; derivatives read it.
 struct ImpulseWork {
   explicit ImpulseWork(const Model& model, int most_contacts = 0);
+  // For a variant (model.with) of the model it was made for, in microseconds.
+  void set_numbers(const Model& variant);
 
   collision::Colliders colliders;
   collision::Contacts contacts;

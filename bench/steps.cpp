@@ -1,0 +1,281 @@
+#include "bench/steps.hpp"
+
+#include <fmt/format.h>
+#include <time.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+
+#include "articula/io/load.hpp"
+#include "articula/io/paths.hpp"
+#include "articula/simulation/batch.hpp"
+#include "bench/peers/peer_load.hpp"
+#include "bench/support/allocation_counter.hpp"
+
+namespace articula::bench {
+namespace {
+
+// A model in contact: where it starts, and how far its controls swing (in half ranges of the actuators).
+struct Scene {
+  std::string name;
+  const char* file = "";  // among the shared models; empty: built in
+  const char* keyframe = "";
+  double amplitude = 0.2;
+};
+
+const std::vector<Scene>& shared_scenes() {
+  static const std::vector<Scene> scenes = {{"half_cheetah", "mjcf/half_cheetah/half_cheetah.xml", "", 0.5},
+                                            {"humanoid", "mjcf/humanoid_mujoco/humanoid.xml", "squat", 0.2},
+                                            {"ur5e", "mjcf/universal_robots_ur5e/scene.xml", "home", 0.4},
+                                            {"go1", "mjcf/unitree_go1/scene.xml", "home", 0.1},
+                                            {"h1", "mjcf/unitree_h1/scene.xml", "home", 0.1},
+                                            {"talos", "mjcf/pal_talos/scene_motor.xml", "", 0.05}};
+  return scenes;
+}
+
+std::vector<Scene> own_scenes(bool full, bool with_shared) {
+  std::vector<std::string> names = {"quadruped", "biped",  "arm",   "ant",
+                                    "hopper",    "walker", "stack", "boxes_and_balls"};
+  if (!with_shared) names.insert(names.begin(), {"half_cheetah", "humanoid"});
+  if (full) names = model_names();
+  std::vector<Scene> scenes;
+  for (const std::string& name : names) {
+    const auto clash = [&](const Scene& s) { return s.name == name; };
+    if (with_shared && std::any_of(shared_scenes().begin(), shared_scenes().end(), clash)) continue;
+    scenes.push_back({name, "", "home", 0.3});
+  }
+  return scenes;
+}
+
+constexpr int steps = 1000, settling = 300;
+
+struct Case {
+  Model model;
+  State start;       // after settling
+  MatrixX controls;  // nu x steps
+};
+
+// Swinging controls about the keyframe's, or about the middle of their ranges; each actuator has its own
+// phase.
+MatrixX swinging_controls(const Model& model, const VectorX& centre, double amplitude, int count) {
+  MatrixX controls(model.nu(), count);
+  for (int i = 0; i < model.nu(); ++i) {
+    const auto& range = model.description().actuators[static_cast<std::size_t>(i)].control_range;
+    const double half = range ? 0.5 * ((*range)[1] - (*range)[0]) : 1.0;
+    const double middle = centre.size() > 0 ? centre[i] : range ? 0.5 * ((*range)[1] + (*range)[0]) : 0.0;
+    for (int k = 0; k < count; ++k)
+      controls(i, k) = middle + amplitude * half * std::sin(2.0 * M_PI * model.timestep() * k + 1.7 * i);
+  }
+  return controls;
+}
+
+Case prepare(const Scene& scene, const std::string& path) {
+  Case c{load(path), {}, {}};
+  c.start = neutral_state(c.model);
+  VectorX centre;
+  for (const KeyframeDescription& key : c.model.description().keyframes) {
+    if (key.name != scene.keyframe) continue;
+    if (!key.q.empty()) c.start.q = Eigen::Map<const VectorX>(key.q.data(), c.model.nq());
+    if (!key.control.empty()) centre = Eigen::Map<const VectorX>(key.control.data(), c.model.nu());
+  }
+  const MatrixX controls = swinging_controls(c.model, centre, scene.amplitude, settling + steps);
+  const Simulation simulation(c.model);
+  c.start = rollout(simulation, c.start, controls.leftCols(settling)).last();
+  c.controls = controls.rightCols(steps);
+  return c;
+}
+
+// Processor time of this thread: what other processes take from it does not count.
+double processor_seconds(const std::function<void()>& work) {
+  const auto now = [] {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  };
+  const double before = now();
+  work();
+  return now() - before;
+}
+
+double wall_seconds(const std::function<void()>& work) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point before = Clock::now();
+  work();
+  return std::chrono::duration<double>(Clock::now() - before).count();
+}
+
+struct Trajectory {
+  int taken = 0;
+  double contacts = 0.0, islands = 0.0, guessed = 0.0;
+  double residual = 0.0;
+  int inexact = 0;
+};
+
+// One run from the start, in place: what a user's loop would do.
+void run(const Simulation& simulation, const Case& c, Step& step) {
+  step.next = c.start;
+  step.warm.entries.clear();
+  for (int i = 0; i < steps; ++i) {
+    step.input.controls = c.controls.col(i);
+    simulation.step(step.next, step.input, step);
+    if (!step.ok()) return;
+  }
+}
+
+Trajectory observe(const Simulation& simulation, const Case& c) {
+  Trajectory t;
+  Step step;
+  step.next = c.start;
+  for (int i = 0; i < steps; ++i) {
+    step.input.controls = c.controls.col(i);
+    simulation.step(step.next, step.input, step);
+    if (!step.ok()) break;
+    ++t.taken;
+    t.contacts += static_cast<double>(
+        std::count_if(step.contacts.begin(), step.contacts.end(),
+                      [](const StepContact& k) { return k.mode != ContactMode::separating; }));
+    t.islands += step.report.islands;
+    t.guessed += step.report.guessed_islands;
+    t.residual = std::max(t.residual, step.report.residual);
+    t.inexact += step.report.contact == SolveStatus::inexact;
+  }
+  t.contacts /= std::max(t.taken, 1);
+  return t;
+}
+
+// MuJoCo with the same file, start and controls, Newton's method at its default tolerance; sensors, which our
+// step does not evaluate, are off.
+struct Rival {
+  const PeerApi* api = nullptr;
+  peers::PeerModelPtr model;
+  std::vector<double> controls, q, v;
+
+  Rival(const PeerApi* rival, const std::string& path, const Case& c) : api(rival) {
+    if (api == nullptr) return;
+    model = peers::create_from_mjcf_file(*api, path);
+    if (api->size(model.get(), "nq") != c.model.nq() || api->size(model.get(), "nu") != c.model.nu())
+      throw std::runtime_error("MuJoCo counts other coordinates or controls");
+    api->set_option(model.get(), "newton", 1.0);
+    api->set_option(model.get(), "sensor", 0.0);
+    controls.assign(c.controls.data(), c.controls.data() + c.controls.size());
+    q.resize(static_cast<std::size_t>(steps * c.model.nq()));
+    v.resize(static_cast<std::size_t>(steps * c.model.nv()));
+  }
+
+  PeerStatus run(const Case& c, double* positions, double* velocities) const {
+    const PeerStates start{1,       c.start.q.data(), c.start.v.data(),         nullptr,
+                           nullptr, nullptr,          c.start.activation.data()};
+    return api->simulate(model.get(), &start, steps, controls.data(), positions, velocities);
+  }
+
+  // Mean over the trajectory; negative: it diverged.
+  double contacts(const Case& c) {
+    if (run(c, q.data(), v.data()) != PEER_OK) return -1.0;
+    const PeerStates states{steps, q.data(), v.data(), nullptr, nullptr, nullptr, nullptr};
+    std::vector<double> counts(steps);
+    api->evaluate(model.get(), "contact_count", &states, counts.data());
+    double sum = 0.0;
+    for (double count : counts) sum += count;
+    return sum / steps;
+  }
+};
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+void measure(const Scene& scene, const Case& c, Rival& rival, bool full, StepFigures& out) {
+  for (const Contact law : {Contact::lcp, Contact::ncp}) {
+    const std::string name = fmt::format("{}/{}/step/", scene.name, to_string(law));
+    const Simulation simulation(c.model, {.contact = law});
+    const Trajectory t = observe(simulation, c);
+    if (t.taken < steps) {
+      out.notes.push_back(fmt::format("{}: a step failed after {}, no rows", name, t.taken));
+      continue;
+    }
+    Step step;
+    const double once = processor_seconds([&] { run(simulation, c, step); });
+    const AllocationScope scope;
+    run(simulation, c, step);
+    const double allocations = static_cast<double>(scope.count());
+    if (rival.model) rival.api->set_option(rival.model.get(), "elliptic", law == Contact::ncp ? 1.0 : 0.0);
+    // In turns, so that noise hits both alike.
+    const int repeats = once > 0.5 ? 1 : full ? 20 : 5;
+    std::vector<double> ours, theirs;
+    for (int i = 0; i < repeats; ++i) {
+      ours.push_back(processor_seconds([&] { run(simulation, c, step); }) / steps);
+      if (rival.model) theirs.push_back(processor_seconds([&] { rival.run(c, nullptr, nullptr); }) / steps);
+    }
+    const double least = *std::min_element(ours.begin(), ours.end());
+    out.figures.push_back({name + "us", 1e6 * least, "us"});
+    out.figures.push_back({name + "us_median", 1e6 * median(ours), "us"});
+    if (rival.model)
+      out.figures.push_back(
+          {name + "ratio_mujoco", least / *std::min_element(theirs.begin(), theirs.end()), "1"});
+    out.figures.push_back({name + "contacts", t.contacts, "count"});
+    if (t.islands > 0) out.figures.push_back({name + "guess_hit_rate", t.guessed / t.islands, "1"});
+    if (counts_allocations()) out.figures.push_back({name + "allocations", allocations / steps, "per step"});
+    if (rival.model)
+      out.notes.push_back(
+          fmt::format("{}: {:.1f} contacts touch, MuJoCo has {:.1f}", name, t.contacts, rival.contacts(c)));
+    if (t.inexact > 0)
+      out.notes.push_back(fmt::format("{}: {} steps were not solved exactly, worst residual {:.1e}", name,
+                                      t.inexact, t.residual));
+  }
+}
+
+// Environments that differ in their velocities, on one thread and on two.
+void measure_batch(const Scene& scene, const Case& c, StepFigures& out) {
+  constexpr int environments = 64, length = 40;
+  const auto time = [&](const Batch& batch) {
+    BatchState x = batch.repeat(c.start);
+    for (int e = 0; e < environments; ++e) x.v.col(e) *= 1.0 + 0.001 * e;
+    const MatrixX controls = c.controls.leftCols(length).replicate(1, environments);
+    return wall_seconds([&] { batch.rollout(x, length, controls); });
+  };
+  const Batch one(c.model, environments, {}, 1), two(c.model, environments, {}, 2);
+  time(one);
+  time(two);
+  std::vector<double> speedups;
+  for (int i = 0; i < 5; ++i) {
+    const double single = time(one);
+    speedups.push_back(single / time(two));
+  }
+  out.figures.push_back({scene.name + "/batch2/speedup", median(speedups), "1"});
+}
+
+}  // namespace
+
+StepFigures measure_steps(bool full) {
+  StepFigures out;
+  std::string reason;
+  const PeerApi* api = peers::load_peer("mujoco", reason);
+  if (api == nullptr)
+    out.notes.push_back("no comparison with MuJoCo: " + reason);
+  else
+    out.notes.push_back(fmt::format(
+        "MuJoCo {}: the model's own integrator, Newton at its default tolerance, no sensors", api->version));
+  const auto shared = shared_models_directory();
+  std::vector<Scene> scenes = own_scenes(full, shared.has_value());
+  if (shared)
+    scenes.insert(scenes.begin(), shared_scenes().begin(), shared_scenes().end());
+  else
+    out.notes.push_back("no shared models: ur5e, go1, h1, talos have no rows");
+  for (const Scene& scene : scenes) {
+    try {
+      const std::string path = *scene.file != '\0' ? (*shared / scene.file).string()
+                                                   : (models_directory() / (scene.name + ".xml")).string();
+      const Case c = prepare(scene, path);
+      Rival rival(api, path, c);
+      measure(scene, c, rival, full, out);
+      measure_batch(scene, c, out);
+    } catch (const std::exception& error) {
+      out.notes.push_back(fmt::format("{}: {}", scene.name, error.what()));
+    }
+  }
+  return out;
+}
+
+}  // namespace articula::bench

@@ -1,0 +1,67 @@
+#pragma once
+// Many environments stepped side by side, over threads. Each result depends on its own environment alone: the
+// number of threads changes nothing, to the bit.
+//
+// Arrays have one column per environment; their memory is that of a row-major array (N, n). Rollouts keep the
+// steps of an environment together: (N, steps, n).
+
+#include "articula/simulation/rollout.hpp"
+
+namespace articula {
+
+struct BatchState {
+  MatrixX q, v, activation;  // nq x N, nv x N, na x N
+  VectorX time;              // N
+
+  Eigen::Index size() const { return time.size(); }
+};
+
+struct BatchStep {
+  BatchState next;  // of an environment whose step failed: the state it started from
+  std::vector<StepReport> reports;
+  std::vector<WarmStart> warm;
+};
+
+struct BatchRollout {
+  int steps = 0;
+  MatrixX q, v, activation;       // n x (N (steps + 1)): columns of environment e begin at e (steps + 1)
+  MatrixX time;                   // (steps + 1) x N
+  Eigen::VectorXi taken;          // N: steps until one failed; columns after it repeat its start
+  std::vector<StepReport> worst;  // N: the worst status and residual, sums of the counts
+  std::vector<WarmStart> warm;    // N
+};
+
+class Batch {
+ public:
+  // threads: 0 for as many as the machine has.
+  Batch(const Model& model, int count, const SimulationSettings& settings = {}, int threads = 0);
+  // One model per environment: all variants (model.with) of one.
+  explicit Batch(std::vector<Model> models, const SimulationSettings& settings = {}, int threads = 0);
+  ~Batch();
+  Batch(Batch&&) noexcept;
+  Batch& operator=(Batch&&) noexcept;
+
+  int size() const;
+  int threads() const;
+  const Model& model(int environment) const;
+  const SimulationSettings& settings() const;
+
+  BatchState neutral_states() const;
+  BatchState repeat(const State& state) const;
+
+  // controls: nu x N, or without columns for none. The warm starts in `result` are guesses, and then those of
+  // the next step. x may be result.next. Throws Error for wrong sizes.
+  void step(const BatchState& x, const ConstMatrixRef& controls, BatchStep& result) const;
+  BatchStep step(const BatchState& x, const ConstMatrixRef& controls,
+                 const std::vector<WarmStart>& warm = {}) const;
+
+  // controls: nu x (N steps), the columns of environment e begin at e steps; without rows if nu is zero.
+  BatchRollout rollout(const BatchState& x, int steps, const ConstMatrixRef& controls,
+                       const std::vector<WarmStart>& warm = {}) const;
+
+ private:
+  struct Threads;
+  std::unique_ptr<Threads> threads_;
+};
+
+}  // namespace articula

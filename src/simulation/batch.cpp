@@ -1,0 +1,247 @@
+#include "articula/simulation/batch.hpp"
+
+#include <tbb/blocked_range.h>
+#include <tbb/info.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include "articula/error.hpp"
+#include "articula/model/sizes.hpp"
+
+namespace articula {
+
+namespace {
+
+// What a thread needs to step any of the environments.
+struct Worker {
+  Worker(const Model& model, const SimulationSettings& settings) : workspace(model, settings) {}
+  StepWorkspace workspace;
+  Step step;
+  State start;
+};
+
+void load(const BatchState& from, Eigen::Index e, State& state) {
+  state.q = from.q.col(e);
+  state.v = from.v.col(e);
+  state.activation = from.activation.col(e);
+  state.time = from.time[e];
+}
+
+void store(const State& state, BatchState& to, Eigen::Index e) {
+  to.q.col(e) = state.q;
+  to.v.col(e) = state.v;
+  to.activation.col(e) = state.activation;
+  to.time[e] = state.time;
+}
+
+}  // namespace
+
+struct Batch::Threads {
+  std::vector<Model> models;  // one for all, or one for each
+  int count = 0;
+  int wanted = 0;
+  SimulationSettings settings;
+  mutable tbb::task_arena arena;
+  mutable std::vector<std::unique_ptr<Worker>> workers;  // one for each thread
+
+  Threads(std::vector<Model> all, int environments, const SimulationSettings& chosen, int threads)
+      : models(std::move(all)),
+        count(environments),
+        wanted(threads > 0 ? threads : tbb::info::default_concurrency()),
+        settings(complete(models.front(), chosen)),
+        arena(wanted) {
+    for (int i = 0; i < wanted; ++i) workers.push_back(std::make_unique<Worker>(models.front(), settings));
+  }
+
+  const Model& model(Eigen::Index e) const {
+    return models.size() == 1 ? models.front() : models[static_cast<size_t>(e)];
+  }
+
+  // visit(worker, environment) for every environment, each worker used by one thread at a time.
+  template <class Visit>
+  void for_each(const Visit& visit) const {
+    const auto run = [&](int begin, int end) {
+      Worker& worker = *workers[wanted == 1 ? 0 : tbb::this_task_arena::current_thread_index()];
+      for (int e = begin; e < end; ++e) {
+        worker.workspace.use(model(e));
+        visit(worker, e);
+      }
+    };
+    arena.execute([&] {
+      if (wanted == 1) return run(0, count);
+      tbb::parallel_for(tbb::blocked_range<int>(0, count),
+                        [&](const tbb::blocked_range<int>& range) { run(range.begin(), range.end()); });
+    });
+  }
+};
+
+namespace {
+
+std::vector<Model> checked(std::vector<Model> models) {
+  if (models.empty()) throw Error("a batch needs at least one model");
+  for (size_t i = 1; i < models.size(); ++i) {
+    if (&models[i].structure() != &models[0].structure())
+      throw Error("model {} of the batch is no variant (model.with) of the first one", i);
+  }
+  return models;
+}
+
+int checked_count(int count) {
+  if (count < 1) throw Error("a batch needs at least one environment, not {}", count);
+  return count;
+}
+
+void require_shape(const char* what, const ConstMatrixRef& given, Eigen::Index rows, Eigen::Index columns) {
+  if (given.rows() == rows && given.cols() == columns) return;
+  throw Error("{} is {} x {}, not {} x {}", what, given.rows(), given.cols(), rows, columns);
+}
+
+void require_states(const Model& model, const BatchState& x, Eigen::Index count) {
+  require_shape("q", x.q, model.nq(), count);
+  require_shape("v", x.v, model.nv(), count);
+  require_shape("activation", x.activation, model.na(), count);
+  require_size("time", x.time.size(), count);
+}
+
+void size(BatchState& x, const Model& model, Eigen::Index columns) {
+  x.q.resize(model.nq(), columns);
+  x.v.resize(model.nv(), columns);
+  x.activation.resize(model.na(), columns);
+  x.time.resize(columns);
+}
+
+void require_warm(const std::vector<WarmStart>& warm, int count) {
+  if (!warm.empty()) require_size("warm", static_cast<long>(warm.size()), count);
+}
+
+}  // namespace
+
+Batch::Batch(const Model& model, int count, const SimulationSettings& settings, int threads)
+    : threads_(
+          std::make_unique<Threads>(std::vector<Model>{model}, checked_count(count), settings, threads)) {}
+
+Batch::Batch(std::vector<Model> models, const SimulationSettings& settings, int threads) {
+  const int count = static_cast<int>(models.size());
+  threads_ = std::make_unique<Threads>(checked(std::move(models)), count, settings, threads);
+}
+
+Batch::~Batch() = default;
+Batch::Batch(Batch&&) noexcept = default;
+Batch& Batch::operator=(Batch&&) noexcept = default;
+
+int Batch::size() const { return threads_->count; }
+int Batch::threads() const { return threads_->wanted; }
+const SimulationSettings& Batch::settings() const { return threads_->settings; }
+
+const Model& Batch::model(int environment) const {
+  if (environment < 0 || environment >= size())
+    throw Error("the batch has environments 0 to {}, not {}", size() - 1, environment);
+  return threads_->model(environment);
+}
+
+BatchState Batch::repeat(const State& state) const {
+  const Model& model = threads_->models.front();
+  require_size("q", state.q.size(), model.nq());
+  require_size("v", state.v.size(), model.nv());
+  require_size("activation", state.activation.size(), model.na());
+  BatchState x;
+  articula::size(x, model, size());
+  for (int e = 0; e < size(); ++e) store(state, x, e);
+  return x;
+}
+
+BatchState Batch::neutral_states() const {
+  BatchState x = repeat(neutral_state(model(0)));
+  for (int e = 1; e < size(); ++e) store(neutral_state(model(e)), x, e);
+  return x;
+}
+
+void Batch::step(const BatchState& x, const ConstMatrixRef& controls, BatchStep& result) const {
+  const Model& model = threads_->models.front();
+  require_states(model, x, size());
+  if (controls.cols() > 0) require_shape("controls", controls, model.nu(), size());
+  require_warm(result.warm, size());
+  if (&x != &result.next) articula::size(result.next, model, size());
+  result.warm.resize(size());
+  result.reports.resize(size());
+  threads_->for_each([&](Worker& worker, int e) {
+    load(x, e, worker.start);
+    if (controls.cols() > 0)
+      worker.step.input.controls = controls.col(e);
+    else
+      worker.step.input.controls.resize(0);
+    std::swap(worker.step.warm, result.warm[e]);
+    worker.workspace.step(worker.start, worker.step.input, worker.step);
+    std::swap(worker.step.warm, result.warm[e]);
+    store(worker.step.next, result.next, e);
+    result.reports[e] = worker.step.report;
+  });
+}
+
+BatchStep Batch::step(const BatchState& x, const ConstMatrixRef& controls,
+                      const std::vector<WarmStart>& warm) const {
+  BatchStep result;
+  result.warm = warm;
+  step(x, controls, result);
+  return result;
+}
+
+namespace {
+
+void add_report(StepReport& sum, const StepReport& report) {
+  sum.status = report.status;  // the last: a step that fails ends its environment
+  sum.contact = std::max(sum.contact, report.contact);
+  sum.residual = std::max(sum.residual, report.residual);
+  sum.deepest = std::max(sum.deepest, report.deepest);
+  sum.overflow |= report.overflow;
+  sum.contacts += report.contacts;
+  sum.rows += report.rows;
+  sum.islands += report.islands;
+  sum.guessed_islands += report.guessed_islands;
+  sum.iterations += report.iterations;
+}
+
+}  // namespace
+
+BatchRollout Batch::rollout(const BatchState& x, int steps, const ConstMatrixRef& controls,
+                            const std::vector<WarmStart>& warm) const {
+  if (steps < 0) throw Error("the number of steps must not be negative, as {} is", steps);
+  const Model& model = threads_->models.front();
+  const Eigen::Index columns = steps + 1;
+  require_states(model, x, size());
+  if (controls.size() > 0 || model.nu() > 0)
+    require_shape("controls", controls, model.nu(), static_cast<Eigen::Index>(steps) * size());
+  require_warm(warm, size());
+  BatchRollout result;
+  result.steps = steps;
+  BatchState path;
+  articula::size(path, model, columns * size());
+  result.taken = Eigen::VectorXi::Constant(size(), steps);
+  result.worst.resize(size());
+  result.warm = warm;
+  result.warm.resize(size());
+  threads_->for_each([&](Worker& worker, int e) {
+    load(x, e, worker.start);
+    worker.step.next = worker.start;
+    std::swap(worker.step.warm, result.warm[e]);
+    worker.step.input.controls.resize(0);
+    store(worker.start, path, e * columns);
+    for (int i = 0; i < steps; ++i) {
+      if (result.taken[e] == steps) {
+        if (controls.size() > 0) worker.step.input.controls = controls.col(e * steps + i);
+        worker.workspace.step(worker.step.next, worker.step.input, worker.step);
+        add_report(result.worst[e], worker.step.report);
+        if (!worker.step.ok()) result.taken[e] = i;
+      }
+      store(worker.step.next, path, e * columns + i + 1);
+    }
+    std::swap(worker.step.warm, result.warm[e]);
+  });
+  result.q = std::move(path.q);
+  result.v = std::move(path.v);
+  result.activation = std::move(path.activation);
+  result.time = Eigen::Map<const MatrixX>(path.time.data(), columns, size());
+  return result;
+}
+
+}  // namespace articula

@@ -1,0 +1,97 @@
+#include "contact_list.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace articula {
+
+std::string_view to_string(ContactMode mode) {
+  switch (mode) {
+    case ContactMode::separating: return "separating";
+    case ContactMode::sticking: return "sticking";
+    case ContactMode::sliding: return "sliding";
+  }
+  return "unknown";
+}
+
+std::string contact_name(const Model& model, const StepContact& contact) {
+  const auto name = [&](int geometry) {
+    const GeometryIndex& g = model.structure().geometries[geometry];
+    if (!g.name.empty()) return g.name;
+    return fmt::format("geometry {} of {}", geometry, model.structure().bodies[g.body].name);
+  };
+  return name(contact.geometry_a) + ", " + name(contact.geometry_b);
+}
+
+namespace {
+
+// Without friction nothing holds it along the surface.
+ContactMode contact_mode(const RowMode* mode, int rows) {
+  if (mode[0] == RowMode::free) return ContactMode::separating;
+  const auto slips = [](RowMode m) {
+    return m == RowMode::slide || m == RowMode::upper || m == RowMode::lower;
+  };
+  return rows == 1 || std::any_of(mode + 1, mode + rows, slips) ? ContactMode::sliding
+                                                                : ContactMode::sticking;
+}
+
+// Rows are the normal, and of two tangents, spin and two rolling axes those that have friction.
+void resolve(const collision::ContactParameters& p, const double* lam, int rows, StepContact& contact) {
+  contact.impulse = lam[0] * contact.frame.col(0);
+  int row = 1;
+  for (int i = 1; i < p.condim && row < rows; ++i) {
+    if (!(p.friction[i - 1] > 0.0)) continue;
+    (i < 3 ? contact.impulse : contact.torque_impulse) += lam[row++] * contact.frame.col(i % 3);
+  }
+}
+
+}  // namespace
+
+void list_contacts(const Model& model, const ImpulseWork& work, double h, std::vector<StepContact>& list) {
+  const ContactRows& rows = work.rows;
+  if (list.capacity() < static_cast<size_t>(work.contacts.capacity)) list.reserve(work.contacts.capacity);
+  list.clear();
+  for (const Item& item : rows.items()) {
+    if (item.kind != RowKind::contact) continue;
+    const collision::Contact& detected = work.contacts.list[item.index];
+    const collision::ContactFrame& frame = rows.frame(item);
+    StepContact& contact = list.emplace_back();
+    contact.geometry_a = work.colliders.list()[detected.pair.a].geometry;
+    contact.geometry_b = work.colliders.list()[detected.pair.b].geometry;
+    contact.body_a = model.structure().geometries[contact.geometry_a].body;
+    contact.body_b = model.structure().geometries[contact.geometry_b].body;
+    contact.distance = detected.point.distance;
+    contact.position = detected.point.position.eigen();
+    contact.frame << detected.point.normal.eigen(), frame.t1.eigen(), frame.t2.eigen();
+    const int row = rows.row_of(item);
+    contact.mode = contact_mode(rows.mode.data() + row, item.rows);
+    if (contact.mode == ContactMode::separating) continue;
+    resolve(work.colliders.parameters(model, detected.pair), rows.lam.data() + row, item.rows, contact);
+    contact.force = contact.impulse / h;
+  }
+}
+
+void list_loops(const Data& data, const ImpulseWork& work, std::vector<StepLoop>& list) {
+  list.clear();
+  for (const Item& item : work.rows.items()) {
+    if (item.kind != RowKind::equality) break;  // equalities come first
+    const EqualityConstraint& equality = work.constraints.equalities[item.index];
+    if (item.rows < 3) continue;  // a coupling acts through its joints
+    const auto place = [&](const Anchor& anchor) {
+      const Vec3 origin = data.link_reference[anchor.link] + data.link_r[anchor.link];
+      return Vector3((origin + data.link_R[anchor.link] * anchor.in_link.p).eigen());
+    };
+    const double* lam = work.rows.lam.data() + work.rows.row_of(item);
+    StepLoop& loop = list.emplace_back();
+    loop.equality = equality.index;
+    loop.link_a = equality.first.link;
+    loop.link_b = equality.second.link;
+    loop.position_a = place(equality.first);
+    loop.position_b = place(equality.second);
+    loop.impulse = Vector3(lam[0], lam[1], lam[2]);
+    if (item.rows == 6) loop.torque_impulse = equality.torque_scale * Vector3(lam[3], lam[4], lam[5]);
+  }
+}
+
+}  // namespace articula

@@ -1,0 +1,136 @@
+#include "articula/simulation/simulation.hpp"
+
+#include <cmath>
+
+#include "articula/error.hpp"
+#include "contact_list.hpp"
+
+namespace articula {
+
+std::string_view to_string(Contact contact) {
+  switch (contact) {
+    case Contact::none: return "none";
+    case Contact::lcp: return "lcp";
+    case Contact::ncp: return "ncp";
+  }
+  return "unknown";
+}
+
+SimulationSettings complete(const Model& model, SimulationSettings settings) {
+  if (!settings.dt) settings.dt = model.timestep();
+  const auto require = [](bool good, const char* what, double value) {
+    if (!good) throw Error("{}, not {}", what, value);
+  };
+  require(*settings.dt > 0.0 && std::isfinite(*settings.dt), "dt must be positive and finite", *settings.dt);
+  require(settings.recovery_speed >= 0.0 && std::isfinite(settings.recovery_speed),
+          "recovery_speed must be finite and not negative", settings.recovery_speed);
+  if (settings.bounce_speed)
+    require(*settings.bounce_speed >= 0.0 && std::isfinite(*settings.bounce_speed),
+            "bounce_speed must be finite and not negative", *settings.bounce_speed);
+  require(settings.most_contacts >= 0, "most_contacts must not be negative", settings.most_contacts);
+  return settings;
+}
+
+// ------------------------------------------------------------------ workspaces
+
+StepWorkspace::StepWorkspace(const Model& model, const SimulationSettings& settings)
+    : data(model),
+      model_(&model),
+      settings_(complete(model, settings)) {
+  if (settings.contact == Contact::none)
+    free.emplace(model);
+  else
+    contact.emplace(model, settings.most_contacts);
+}
+
+void StepWorkspace::use(const Model& model) {
+  if (model_ == &model) return;
+  if (&model_->structure() != &model.structure())
+    throw Error("a workspace serves one model and its variants (model.with), not another model");
+  model_ = &model;
+  if (contact) contact->set_numbers(model);
+}
+
+namespace {
+
+ImpulseSettings impulse_settings(const SimulationSettings& settings) {
+  ImpulseSettings result;
+  result.dt = *settings.dt;
+  result.law = settings.contact == Contact::lcp ? FrictionLaw::pyramid : FrictionLaw::cone;
+  result.recovery_speed = settings.recovery_speed;
+  result.bounce_speed = settings.bounce_speed.value_or(-1.0);
+  result.implicit_gyroscopic = settings.implicit_gyroscopic;
+  return result;
+}
+
+}  // namespace
+
+void StepWorkspace::step(const State& x, const Input& input, Step& result) {
+  result.start = x;
+  if (&result.input != &input) result.input = input;
+  result.next = result.start;
+  result.contacts.clear();
+  result.loops.clear();
+  if (!contact) {
+    result.report = {};
+    result.warm.entries.clear();
+    const StepSettings settings{*settings_.dt, settings_.implicit_gyroscopic};
+    result.report.status = contact_free_step(*model_, data, *free, settings, result.input, result.next);
+    return;
+  }
+  result.warm.entries.reserve(contact->rows.most_blocks());
+  result.loops.reserve(contact->constraints.equalities.size());
+  result.report = impulse_step(*model_, data, *contact, impulse_settings(settings_), result.input,
+                               result.next, result.warm);
+  if (!result.ok()) return;
+  list_contacts(*model_, *contact, dt(), result.contacts);
+  list_loops(data, *contact, result.loops);
+}
+
+// ------------------------------------------------------------------ simulations
+
+Simulation::Simulation(Model model, const SimulationSettings& settings)
+    : model_(std::move(model)),
+      settings_(complete(model_, settings)) {
+  idle_.push_back(std::make_unique<StepWorkspace>(model_, settings_));
+}
+
+Simulation::Simulation(const Simulation& other) : Simulation(other.model_, other.settings_) {}
+
+Simulation::Lease::Lease(const Simulation& simulation) : simulation_(simulation) {
+  {
+    const std::lock_guard lock(simulation.mutex_);
+    if (!simulation.idle_.empty()) {
+      workspace_ = std::move(simulation.idle_.back());
+      simulation.idle_.pop_back();
+    }
+  }
+  if (!workspace_) workspace_ = std::make_unique<StepWorkspace>(simulation.model_, simulation.settings_);
+}
+
+Simulation::Lease::~Lease() {
+  const std::lock_guard lock(simulation_.mutex_);
+  simulation_.idle_.push_back(std::move(workspace_));
+}
+
+void Simulation::step(const State& x, const Input& input, Step& result) const {
+  const Lease workspace(*this);
+  workspace->step(x, input, result);
+}
+
+Step Simulation::step(const State& x, const Input& input, const WarmStart& warm) const {
+  Step result;
+  result.warm = warm;
+  step(x, input, result);
+  return result;
+}
+
+Step Simulation::step(const State& x, const ConstVectorRef& controls, const WarmStart& warm) const {
+  Step result;
+  result.warm = warm;
+  result.input.controls = controls;
+  step(x, result.input, result);
+  return result;
+}
+
+}  // namespace articula

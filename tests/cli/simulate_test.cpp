@@ -1,0 +1,134 @@
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <fstream>
+
+#include "articula/io/load.hpp"
+#include "articula/io/npz.hpp"
+#include "articula/simulation/rollout.hpp"
+#include "cli/command.hpp"
+
+namespace articula::cli {
+namespace {
+
+struct Outcome {
+  int code;
+  std::string out, err;
+};
+
+Outcome simulate(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {"articula", "simulate"});
+  std::vector<const char*> argv;
+  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+  ::testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStderr();
+  const int code = run(static_cast<int>(argv.size()), argv.data());
+  return {code, ::testing::internal::GetCapturedStdout(), ::testing::internal::GetCapturedStderr()};
+}
+
+// A directory of its own that vanishes with the test.
+struct Folder {
+  std::filesystem::path path = std::filesystem::temp_directory_path() /
+                               ("articula_" + std::to_string(::getpid()) + "_" +
+                                ::testing::UnitTest::GetInstance()->current_test_info()->name());
+  Folder() { std::filesystem::create_directories(path); }
+  ~Folder() { std::filesystem::remove_all(path); }
+  std::string file(const char* name, const std::string& text = "") const {
+    if (!text.empty()) std::ofstream(path / name) << text;
+    return (path / name).string();
+  }
+};
+
+TEST(Simulate, nonsense_exits_with_2_and_says_what_is_wrong) {
+  const Folder folder;
+  const std::string wide = folder.file("wide.csv", "1,2,3,4\n"), broken = folder.file("nan.csv", "0,0,nan\n"),
+                    short_one = folder.file("short.csv", "0 0 0\n0 0 0\n");
+  const std::pair<std::vector<std::string>, const char*> cases[] = {
+      {{"hopper", "--dt", "0"}, "dt must be positive"},
+      {{"hopper", "--dt=-0.01"}, "dt must be positive"},
+      {{"hopper", "--dt", "nan"}, "dt must be positive"},
+      {{"hoper"}, "hopper"},
+      {{"hopper", "--keyframe", "hom"}, "home"},
+      {{"hopper", "--solver", "magic"}, "ncp, lcp or none"},
+      {{"hopper", "--controls", wide}, "4 numbers, but the model has 3 controls"},
+      {{"hopper", "--controls", broken}, "line 1: a control is not a finite number"},
+      {{"hopper", "--controls", short_one, "--steps", "3"}, "controls for 2 steps"},
+      {{"hopper", "--controls", "/no/such.csv"}, "/no/such.csv"},
+      {{"hopper", "--controls", "keyframe"}, "--keyframe"},
+      {{"hopper", "--steps=-4"}, "negative"},
+      {{"hopper", "--push", "torso"}, "BODY:FX,FY,FZ"},
+      {{"hopper", "--push", "tors:1,0,0"}, "torso"},
+      {{"hopper", "--velocity", "nowhere=1"}, "nowhere"},
+      {{"hopper", "--steps", "3", "--seconds", "1"}, "--seconds"},
+  };
+  for (const auto& [arguments, message] : cases) {
+    const Outcome outcome = simulate(arguments);
+    EXPECT_EQ(outcome.code, 2) << message;
+    EXPECT_EQ(outcome.out, "") << message;
+    EXPECT_NE(outcome.err.find(message), std::string::npos) << outcome.err << "\nexpected: " << message;
+  }
+}
+
+TEST(Simulate, the_summary_has_what_people_want) {
+  const Outcome outcome = simulate({"quadruped", "--steps", "50", "--json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  std::map<std::string, double> rows;
+  const auto parsed = nlohmann::json::parse(outcome.out);
+  for (const auto& row : parsed["rows"]) rows[row["name"]] = row["value"];
+  const std::string prefix = "quadruped/ncp/simulate/";
+  EXPECT_EQ(rows.at(prefix + "steps"), 50);
+  EXPECT_NEAR(rows.at(prefix + "simulated_time"), 0.1, 1e-12);
+  EXPECT_GT(rows.at(prefix + "real_time_factor"), 0.0);
+  EXPECT_GT(rows.at(prefix + "step/us"), 0.0);
+  EXPECT_GE(rows.at(prefix + "contacts/max"), 4);
+  EXPECT_LT(rows.at(prefix + "deepest_penetration"), 1e-3);
+  EXPECT_LT(rows.at(prefix + "largest_residual"), 1e-6);
+  EXPECT_GT(rows.at(prefix + "energy/start"), rows.at(prefix + "energy/end"));
+  for (const char* name : {"contacts/mean", "guess_hit_rate", "status/solved", "status/inexact"})
+    EXPECT_TRUE(rows.contains(prefix + name)) << name;
+}
+
+TEST(Simulate, recordings_hold_the_trajectory_of_the_library) {
+  const Folder folder;
+  const std::string npz = folder.file("t.npz"), csv = folder.file("t.csv");
+  ASSERT_EQ(simulate({"hopper", "--steps", "20", "--controls", "random", "--seed", "3", "--npz", npz, "--csv",
+                      csv, "--velocity", "root_x=0.5"})
+                .code,
+            0);
+  const NpzArrays arrays = read_npz(npz);
+  const Model model = load("hopper");
+  const auto nq = static_cast<std::size_t>(model.nq()), nu = static_cast<std::size_t>(model.nu());
+  ASSERT_EQ(arrays.at("q").shape, (std::vector<std::size_t>{21, nq}));
+  State x = neutral_state(model);
+  x.v[model.structure().joints[static_cast<std::size_t>(model.joint("root_x"))].dof] = 0.5;
+  const Eigen::Map<const MatrixX> u(arrays.at("controls").values.data(), static_cast<int>(nu), 21);
+  const Rollout path = rollout(Simulation(model), x, u.leftCols(20));
+  const Eigen::Map<const MatrixX> q(arrays.at("q").values.data(), model.nq(), 21);
+  EXPECT_EQ((path.q - q).cwiseAbs().maxCoeff(), 0.0);
+  EXPECT_GT(u.cwiseAbs().maxCoeff(), 0.1);
+
+  std::ifstream file(csv);
+  std::string line;
+  int lines = 0;
+  while (std::getline(file, line)) ++lines;
+  EXPECT_EQ(lines, 22);
+  // Its own recording drives it again.
+  EXPECT_EQ(simulate({"hopper", "--controls", npz}).code, 0);
+}
+
+TEST(Simulate, a_push_moves_what_it_pushes) {
+  const Folder folder;
+  const std::string npz = folder.file("t.npz");
+  ASSERT_EQ(simulate({"drone", "--solver", "none", "--seconds", "1", "--push", "frame:1.325,0,0@0.5+0.2",
+                      "--npz", npz})
+                .code,
+            0);
+  const NpzArrays arrays = read_npz(npz);
+  const std::vector<double>& v = arrays.at("v").values;
+  // 1 m/s^2 for 0.2 s; the body also turns a little, because its centre of mass is not its origin.
+  EXPECT_NEAR(v[v.size() - 6], 0.2, 0.02);
+}
+
+}  // namespace
+}  // namespace articula::cli
