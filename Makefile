@@ -23,7 +23,7 @@ peers: ## Install the rivals (MuJoCo, Pinocchio) into .venv-peers; `make bench` 
 	scripts/setup build peers
 	scripts/peers
 
-fuzz: setup ## Fuzz the readers of MJCF, STL and OBJ: 20 s each; FULL=1: 30 processor minutes each
+fuzz: setup ## Fuzz the readers of MJCF, URDF, SDF, STL and OBJ: 20 s each; FULL=1: 30 processor minutes each
 	JOBS=$(JOBS) scripts/fuzz $(if $(FULL),--full)
 
 format: ## Lay out all sources

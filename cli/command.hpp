@@ -13,6 +13,7 @@ namespace articula::cli {
 #define ARTICULA_COMMANDS(COMMAND) \
   COMMAND(bench)                   \
   COMMAND(check_gradients)         \
+  COMMAND(convert)                 \
   COMMAND(demo)                    \
   COMMAND(info)                    \
   COMMAND(models)                  \

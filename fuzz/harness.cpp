@@ -5,6 +5,9 @@
 
 #include "articula/error.hpp"
 #include "articula/io/mjcf.hpp"
+#include "articula/io/mjcf_writer.hpp"
+#include "articula/io/sdf.hpp"
+#include "articula/io/urdf.hpp"
 #include "articula/model/builder.hpp"
 #include "articula/sensors/sensors.hpp"
 
@@ -40,14 +43,47 @@ MeshLimits limits() {
   return {.bytes = 1 << 20, .triangles = most_triangles, .vertices = 3 * most_triangles};
 }
 
-}  // namespace
-
-void mjcf(std::string_view text) {
+LoadOptions options_without_files() {
   LoadOptions options;
   options.other_files = false;
+  options.need_all_meshes = false;
   options.most_elements = most_elements;
   options.most_field_cells = most_cells;
   options.mesh_limits = limits();
+  return options;
+}
+
+// What builds must still build after a round trip through MJCF, with as many degrees of freedom.
+void use(const Description& description) {
+  const Model model = build(description);
+  require(model.theta().allFinite());
+  const std::string text = to_mjcf(description);
+  const Model again = build(parse_mjcf(text, {}, options_without_files()));
+  require(again.nv() == model.nv() && again.nq() == model.nq());
+}
+
+}  // namespace
+
+void urdf(std::string_view text) {
+  LoadOptions options = options_without_files();
+  for (const bool floating : {false, true}) {
+    options.floating_base = floating;
+    try {
+      use(parse_urdf(text, {}, options));
+    } catch (const Error&) {
+    }
+  }
+}
+
+void sdf(std::string_view text) {
+  try {
+    use(parse_sdf(text, {}, options_without_files()));
+  } catch (const Error&) {
+  }
+}
+
+void mjcf(std::string_view text) {
+  const LoadOptions options = options_without_files();
   try {
     const Model model = build(parse_mjcf(text, {}, options));
     require(model.theta().allFinite());

@@ -6,8 +6,11 @@
 
 namespace articula::fuzz {
 
-// MJCF that may refer to no other file, as far as a Model.
+// A robot that may refer to no other file, as far as a Model; URDF and SDF also written as MJCF and read
+// again.
 void mjcf(std::string_view text);
+void urdf(std::string_view text);
+void sdf(std::string_view text);
 // A mesh, its hull and its mass properties.
 void stl(std::string_view bytes);
 void obj(std::string_view text);

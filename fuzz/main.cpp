@@ -1,4 +1,4 @@
-// libFuzzer's entry. ARTICULA_FUZZ is the harness: mjcf, stl or obj.
+// libFuzzer's entry. ARTICULA_FUZZ is the harness: mjcf, urdf, sdf, stl or obj.
 
 #include <cstddef>
 #include <cstdint>

@@ -6,6 +6,8 @@
 
 #include "articula/error.hpp"
 #include "articula/io/paths.hpp"
+#include "articula/io/sdf.hpp"
+#include "articula/io/urdf.hpp"
 #include "articula/model/names.hpp"
 #include "io/numbers.hpp"
 
@@ -20,7 +22,8 @@ struct Format {
   std::string_view root, name;
   Description (*load)(const fs::path&, const LoadOptions&);
 };
-constexpr std::array formats{Format{"mujoco", "MJCF", load_mjcf}};
+constexpr std::array formats{Format{"mujoco", "MJCF", load_mjcf}, Format{"robot", "URDF", load_urdf},
+                             Format{"sdf", "SDF", load_sdf}};
 
 // Enough of a file to tell what it is.
 std::string beginning_of(const fs::path& path) {
@@ -92,7 +95,11 @@ Description describe_file(const fs::path& path, const LoadOptions& options) {
 }
 
 [[noreturn]] void refuse_directory(const fs::path& path) {
-  const std::vector<std::string> files = files_in(path, ".xml");
+  std::vector<std::string> files;
+  for (const char* extension : {".xml", ".urdf", ".sdf"}) {
+    const std::vector<std::string> found = files_in(path, extension);
+    files.insert(files.end(), found.begin(), found.end());
+  }
   throw Error("{}: this is a directory; name a model file in it{}", path.string(),
               files.empty() ? "" : ": " + list(files));
 }

@@ -159,8 +159,9 @@ Constants derive_constants(const Structure& s, const VectorX& theta) {
       c.body_in_link[b] = {parent.R * own.R, parent.p + parent.R * own.p};
     }
     const Inertia inertia = inertia_at(theta, body.inertia);
-    require_real_body(body, inertia);
-    c.body_box[b] = inertia_box(inertia, s.description->bodies[b - 1].inertia.principal_axes);
+    const InertiaDescription& described = s.description->bodies[b - 1].inertia;
+    if (!described.as_given) require_real_body(body, inertia);
+    c.body_box[b] = inertia_box(inertia, described.principal_axes);
     const Inertia in_link = placed(inertia, c.body_in_link[b].R, c.body_in_link[b].p);
     c.body_com[b] = inertia.mass > 0.0 ? in_link.moment * (1.0 / inertia.mass) : c.body_in_link[b].p;
     c.links[link].inertia += in_link;

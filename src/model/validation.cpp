@@ -153,7 +153,7 @@ void validate_bodies(const Description& d, const AllNames& names) {
     require_not_negative(body.inertia.mass, element, "mass");
     require_finite(body.inertia.com, element, "centre of mass");
     require_finite(body.inertia.inertia, element, "inertia");
-    require_real_inertia(body.inertia.mass, body.inertia.inertia, element);
+    if (!body.inertia.as_given) require_real_inertia(body.inertia.mass, body.inertia.inertia, element);
     require_finite(body.gravity_compensation, element, "gravity compensation");
     if (body.kinematic && (!body.joints.empty() || body.parent != "world")) {
       throw Error(fmt::format("{}: a kinematic body must be a child of the world without joints", element));

@@ -29,6 +29,14 @@ TEST(FuzzCorpus, of_mjcf_ends_in_a_model_or_an_error) {
   EXPECT_GE(replay(source / "tests/features", mjcf), 35);
 }
 
+TEST(FuzzCorpus, of_urdf_ends_in_a_model_or_an_error) {
+  EXPECT_GE(replay(source / "fuzz/corpus/urdf", urdf), 3);
+}
+
+TEST(FuzzCorpus, of_sdf_ends_in_a_model_or_an_error) {
+  EXPECT_GE(replay(source / "fuzz/corpus/sdf", sdf), 3);
+}
+
 TEST(FuzzCorpus, of_stl_ends_in_a_mesh_or_an_error) { EXPECT_GE(replay(source / "fuzz/corpus/stl", stl), 5); }
 
 TEST(FuzzCorpus, of_obj_ends_in_a_mesh_or_an_error) { EXPECT_GE(replay(source / "fuzz/corpus/obj", obj), 5); }

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "articula/math/types.hpp"
+#include "articula/model/description.hpp"
 
 namespace articula {
 
@@ -25,10 +25,15 @@ struct MeshLimits {
   std::size_t bytes = std::size_t{128} << 20;  // of a file
   std::size_t triangles = 2'000'000;
   std::size_t vertices = 6'000'000;  // before welding
+
+  // DAE, PLY, glTF and GLB are imported by assimp, in a process of its own.
+  double import_seconds = 20.0;
+  std::size_t import_memory = std::size_t{2} << 30;
 };
 
-// By the file's extension: .stl (binary or ASCII), .obj, .msh (MuJoCo's own). STL vertices are
-// welded, because the format repeats them; the others are kept as they were indexed.
+// By the file's extension: .stl (binary or ASCII), .obj, .msh (MuJoCo's own); .dae, .ply, .gltf and
+// .glb by assimp. OBJ and MSH vertices are kept as they were indexed; the others are welded, because
+// their formats repeat them.
 TriangleMesh read_mesh(const std::filesystem::path& path, const MeshLimits& limits = {});
 
 // The same from memory; `name` is used in messages.
@@ -47,11 +52,6 @@ struct ConvexHull {
 // By qhull. At most `most_vertices` (at least 4; 0: no limit) are taken. Throws Error where the
 // points span no volume: there are fewer than four, or they lie in a plane.
 ConvexHull convex_hull(std::span<const Vector3> points, int most_vertices = 0);
-
-// How a mesh fills space. convex: its hull; exact: the signed volume of a closed, well-oriented
-// surface; legacy: MuJoCo's default, which counts every pyramid over a face as positive (equal to
-// exact for shapes that are star-shaped about their centre); shell: mass on the surface.
-enum class MeshInertia { convex, exact, legacy, shell };
 
 struct MassProperties {
   double volume = 0.0;  // m^3; of a shell m^2

@@ -7,23 +7,12 @@
 // deformables, spatial tendons that pull, ...) is an Error. Every message begins with file and line.
 
 #include <filesystem>
-#include <string>
 #include <string_view>
 
-#include "articula/io/mesh.hpp"
+#include "articula/io/load_options.hpp"
 #include "articula/model/description.hpp"
 
 namespace articula {
-
-struct LoadOptions {
-  std::string name = "model.xml";  // of a text, for messages
-  bool visual_meshes = true;       // also those that neither collide nor weigh anything
-  bool other_files = true;         // false: a text may not refer to files (includes, meshes, models)
-  MeshLimits mesh_limits;
-  std::size_t most_elements = 250'000;        // bodies, joints, geometries and sites, after <replicate>
-  std::size_t most_field_cells = 16'000'000;  // of a height field
-  int attachment_depth = 0;                   // of <attach>, for the reader itself
-};
 
 Description load_mjcf(const std::filesystem::path& file, const LoadOptions& options = {});
 

@@ -45,6 +45,8 @@ struct InertiaDescription {
   // Axes in which `inertia` is diagonal. They are kept because fluid drag acts on a box along them,
   // and two equal moments leave the box's orientation open. Absent: any principal axes.
   std::optional<Quaternion> principal_axes;
+  // Taken from a file as it is, although no real body has it: `build` does not insist.
+  bool as_given = false;
 };
 
 struct BodyDescription {
@@ -72,6 +74,11 @@ struct FrameDescription {
 
 // ------------------------------------------------------------------ geometry
 
+// How a mesh fills space. convex: its hull; exact: the signed volume of a closed, well-oriented
+// surface; legacy: MuJoCo's default, which counts every pyramid over a face as positive (equal to
+// exact for shapes that are star-shaped about their centre); shell: mass on the surface.
+enum class MeshInertia { convex, exact, legacy, shell };
+
 // Vertices are stored scaled (mirrored, where a scale is negative), centred at the centre of mass
 // and turned to the principal axes of the mesh; the poses of geometries that use the mesh make up
 // for that, so that a vertex is at `geometry.pose * vertex` in the body's frame.
@@ -83,8 +90,13 @@ struct Mesh {
   std::vector<std::array<int, 3>> hull_faces;  // counter-clockwise from outside; where nothing
                                                // collides with the mesh it has no hull
   Pose source;                                 // centre and axes in the file's (scaled) coordinates
-  std::string file;                            // where it came from; empty: inline vertices
+  // How it was made: from the file (empty: inline vertices), seen from `reference`, scaled; with the
+  // mass distribution that decides `source`, and the most vertices a hull may have (0: no limit).
+  std::string file;
+  Pose reference;
   Vector3 scale = Vector3::Ones();
+  MeshInertia inertia = MeshInertia::legacy;
+  int most_hull_vertices = 0;
 };
 
 struct HeightField {
@@ -112,7 +124,7 @@ struct GeometryDescription {
   double margin = 0.0, gap = 0.0;
   int group = 0;
   std::array<float, 4> rgba{0.5f, 0.5f, 0.5f, 1.0f};
-  double mass = 0.0;  // already counted in the body's inertia; kept for writing
+  double mass = 0.0;  // what the body's inertia says is what counts; kept for writing
   std::string where;
 };
 

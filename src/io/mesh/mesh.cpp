@@ -7,6 +7,7 @@
 #include "articula/error.hpp"
 #include "io/files.hpp"
 #include "io/mesh/checks.hpp"
+#include "io/mesh/imported.hpp"
 
 namespace articula {
 
@@ -96,9 +97,14 @@ TriangleMesh read_mesh(const std::filesystem::path& path, const MeshLimits& limi
   std::string extension = path.extension().string();
   std::transform(extension.begin(), extension.end(), extension.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (extension == ".dae" || extension == ".ply" || extension == ".gltf" || extension == ".glb") {
+    return import_mesh(path, limits);
+  }
   const bool known = extension == ".stl" || extension == ".obj" || extension == ".msh";
   if (!known) {
-    throw Error("{}: meshes are read from .stl, .obj and .msh files; convert this one", path.string());
+    throw Error(
+        "{}: meshes are read from .stl, .obj, .msh, .dae, .ply, .gltf and .glb files; convert this one",
+        path.string());
   }
   const std::string bytes = read_file(path, limits.bytes);
   if (extension == ".stl") return read_stl(bytes, path.string(), limits);

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "articula/model/names.hpp"
-#include "io/mjcf/inertia.hpp"
 #include "io/mjcf/orientation.hpp"
 
 namespace articula::mjcf {
@@ -44,13 +43,11 @@ void read_material(Reader& reader, const Element& element) {
   reader.materials.emplace(asset_name(element), narrow);
 }
 
-const TriangleMesh& mesh_file(Reader& reader, const Element& element, const std::string& file) {
-  const fs::path path = find_asset(reader, element, file);
-  const auto found = reader.mesh_files.find(path.string());
+const TriangleMesh& mesh_file(Reader& reader, const Element& element, const std::string& path) {
+  const auto found = reader.mesh_files.find(path);
   if (found != reader.mesh_files.end()) return found->second;
   try {
-    return reader.mesh_files.emplace(path.string(), read_mesh(path, reader.options.mesh_limits))
-        .first->second;
+    return reader.mesh_files.emplace(path, read_mesh(path, reader.options.mesh_limits)).first->second;
   } catch (const Error& error) {
     fail(element, "{}", error.what());
   }
@@ -87,68 +84,6 @@ TriangleMesh inline_mesh(const Attributes& a) {
   return mesh;
 }
 
-// x -> scale (R_ref^T (x - p_ref)); an odd number of negative scales turns faces inside out.
-void place(TriangleMesh& mesh, const Attributes& a, const Vector3& scale) {
-  Vector3 reference = Vector3::Zero();
-  std::array<double, 4> q{1.0, 0.0, 0.0, 0.0};
-  a.read("refpos", reference);
-  a.read("refquat", q, 4);
-  const Quaternion turn(q[0], q[1], q[2], q[3]);
-  if (turn.norm() < 1e-7) fail(a.element(), "attribute refquat is zero; no rotation is 1 0 0 0");
-  const Matrix3 back = turn.normalized().toRotationMatrix().transpose();
-  for (Vector3& vertex : mesh.vertices) vertex = scale.cwiseProduct(back * (vertex - reference));
-  if (scale.prod() < 0.0) {
-    for (auto& face : mesh.faces) std::swap(face[1], face[2]);
-  }
-}
-
-// Volume, centre and principal axes. A mesh without volume is centred by its surface and may be drawn,
-// but nothing else.
-void measure(Reader& reader, MeshAsset& asset, const Attributes& a) {
-  Mesh& mesh = *asset.mesh;
-  constexpr double smallest = 1e-14;
-  const auto& faces = asset.kind == MeshInertia::convex ? mesh.hull_faces : mesh.faces;
-  MassProperties mass = mass_properties(mesh.vertices, faces, asset.kind);
-  if (asset.kind == MeshInertia::exact && mass.volume < -smallest) {
-    fail(a.element(), "the faces are inside out (the volume is {}); turn them, or set inertia=\"convex\"",
-         mass.volume);
-  }
-  if (mass.volume < smallest) {
-    asset.drawn_only = true;
-    mass = mass_properties(mesh.vertices, mesh.faces, MeshInertia::shell);
-    if (!(mass.volume > 0.0))
-      fail(a.element(), "the surface of the mesh has no area; check its file and scale");
-    reader.warn(a.element(),
-                "the mesh has no volume, so it is drawn only; set inertia=\"shell\" if it is a thin sheet");
-  }
-  const PrincipalInertia inertia = principal(mass.inertia, mesh_tolerance);
-  asset.volume = mass.volume;
-  for (int i = 0; i < 3; ++i) {
-    const double edge = inertia.moments.sum() - 2.0 * inertia.moments[i];
-    asset.half_box[i] = 0.5 * std::sqrt(std::max(0.0, 6.0 * edge / mass.volume));
-  }
-  mesh.source = {mass.com, inertia.axes};
-  const Matrix3 back = inertia.axes.toRotationMatrix().transpose();
-  asset.lower.setConstant(std::numeric_limits<double>::infinity());
-  asset.upper = -asset.lower;
-  for (Vector3& vertex : mesh.vertices) {
-    vertex = back * (vertex - mass.com);
-    asset.lower = asset.lower.cwiseMin(vertex);
-    asset.upper = asset.upper.cwiseMax(vertex);
-  }
-}
-
-void add_hull(Mesh& mesh, const Element& element, int most_vertices) {
-  if (!mesh.hull.empty()) return;
-  try {
-    ConvexHull hull = convex_hull(mesh.vertices, most_vertices);
-    mesh.hull = std::move(hull.vertices);
-    mesh.hull_faces = std::move(hull.faces);
-  } catch (const Error& error) {
-    fail(element, "{}; give the mesh some thickness, or use a box instead", error.what());
-  }
-}
-
 int most_hull_vertices(const Attributes& a) {
   int count = -1;
   a.read("maxhullvert", count);
@@ -157,36 +92,45 @@ int most_hull_vertices(const Attributes& a) {
   return std::max(count, 0);
 }
 
+Pose reference_pose(const Attributes& a) {
+  Pose reference;
+  std::array<double, 4> q{1.0, 0.0, 0.0, 0.0};
+  a.read("refpos", reference.position);
+  a.read("refquat", q, 4);
+  const Quaternion turn(q[0], q[1], q[2], q[3]);
+  if (turn.norm() < 1e-7) fail(a.element(), "attribute refquat is zero; no rotation is 1 0 0 0");
+  reference.rotation = turn.normalized();
+  return reference;
+}
+
 void make_mesh(Reader& reader, const std::string& name, MeshAsset& asset) {
   const Attributes a = with_defaults(reader, asset.element, "mesh");
   const std::string file = asset.element.text("file");
   if (!file.empty() && a.has("vertex")) fail(a.element(), "both file and vertex are given; keep one of them");
   if (a.has("builtin")) fail(a.element(), "builtin meshes are not generated; save the mesh to a file");
-  Vector3 scale = Vector3::Ones();
-  a.read("scale", scale);
-  if (!(scale.cwiseAbs().minCoeff() > 0.0)) fail(a.element(), "attribute scale has a zero");
+  auto mesh = std::make_shared<Mesh>();
+  mesh->name = name;
+  a.read("scale", mesh->scale);
+  mesh->reference = reference_pose(a);
+  mesh->most_hull_vertices = most_hull_vertices(a);
   a.read_keyword<MeshInertia>("inertia",
                               {{"convex", MeshInertia::convex},
                                {"exact", MeshInertia::exact},
                                {"legacy", MeshInertia::legacy},
                                {"shell", MeshInertia::shell}},
-                              asset.kind);
-  TriangleMesh triangles = file.empty() ? inline_mesh(a) : mesh_file(reader, a.element(), file);
-  place(triangles, a, scale);
-  if (triangles.vertices.size() < 4)
-    fail(a.element(), "the mesh has {} vertices; it needs at least 4", triangles.vertices.size());
-
-  asset.mesh = std::make_shared<Mesh>();
-  Mesh& mesh = *asset.mesh;
-  mesh.name = name;
-  mesh.file = file;
-  mesh.scale = scale;
-  mesh.vertices = std::move(triangles.vertices);
-  mesh.faces = std::move(triangles.faces);
-  if (mesh.faces.empty() || asset.kind == MeshInertia::convex)
-    add_hull(mesh, a.element(), most_hull_vertices(a));
-  if (mesh.faces.empty()) mesh.faces = mesh.hull_faces;
-  measure(reader, asset, a);
+                              mesh->inertia);
+  if (!file.empty()) mesh->file = find_asset(reader, a.element(), file).string();
+  TriangleMesh triangles = file.empty() ? inline_mesh(a) : mesh_file(reader, a.element(), mesh->file);
+  try {
+    asset.measures = finish_mesh(std::move(triangles), *mesh);
+  } catch (const Error& error) {
+    fail(a.element(), "{}", error.what());
+  }
+  if (asset.measures.flat) {
+    reader.warn(a.element(),
+                "the mesh has no volume, so it is drawn only; set inertia=\"shell\" if it is a thin sheet");
+  }
+  asset.mesh = std::move(mesh);
 }
 
 }  // namespace
@@ -228,8 +172,11 @@ void finish_meshes(Reader& reader) {
   reader.mesh_files.clear();
   for (auto& [name, asset] : reader.meshes) {
     if (asset.mesh == nullptr) continue;
-    const Attributes a = with_defaults(reader, asset.element, "mesh");
-    if (asset.collides) add_hull(*asset.mesh, asset.element, most_hull_vertices(a));
+    try {
+      if (asset.collides) add_hull(*asset.mesh);
+    } catch (const Error& error) {
+      fail(asset.element, "{}", error.what());
+    }
     if (asset.kept) reader.description.meshes.push_back(asset.mesh);
   }
 }

@@ -101,10 +101,10 @@ void fit_to_mesh(const Reader& reader, const Attributes& a, const MeshAsset& ass
   a.read("fitscale", scale);
   Vector3 centre = Vector3::Zero();
   if (reader.compiler.fit_bounding_box) {
-    centre = (asset.lower + asset.upper) / 2.0;
-    g.size = scale * fit_bounds(g.type, (asset.upper - asset.lower) / 2.0);
+    centre = (asset.measures.lower + asset.measures.upper) / 2.0;
+    g.size = scale * fit_bounds(g.type, (asset.measures.upper - asset.measures.lower) / 2.0);
   } else {
-    g.size = scale * fit_inertia(g.type, asset.half_box);
+    g.size = scale * fit_inertia(g.type, asset.measures.half_box);
   }
   g.pose = g.pose * asset.mesh->source;
   g.pose.position += g.pose.rotation * centre;
@@ -151,8 +151,8 @@ void weigh(const Attributes& a, const MeshAsset* mesh, GeometryDraft& draft) {
   a.read("density", density);
   ShapeMass shape = shape_mass(g.type, g.size, shell);
   if (g.type == ShapeType::mesh) {
-    const Vector3 q = mesh->half_box.cwiseAbs2();
-    shape = {mesh->volume, Vector3(q[1] + q[2], q[0] + q[2], q[0] + q[1]) / 3.0};
+    const Vector3 q = mesh->measures.half_box.cwiseAbs2();
+    shape = {mesh->measures.volume, Vector3(q[1] + q[2], q[0] + q[2], q[0] + q[1]) / 3.0};
   }
   if (g.type == ShapeType::height_field) shape = {};
   if (a.read("mass", mass)) {
@@ -161,7 +161,7 @@ void weigh(const Attributes& a, const MeshAsset* mesh, GeometryDraft& draft) {
     draft.mass = density * shape.volume;
   }
   if (draft.mass < 0.0) fail(a.element(), "its mass is {}; mass and density cannot be negative", draft.mass);
-  if (draft.mass > 0.0 && mesh != nullptr && mesh->drawn_only) {
+  if (draft.mass > 0.0 && mesh != nullptr && mesh->measures.flat) {
     fail(a.element(),
          "mesh '{}' has no volume, so the body's inertia cannot be taken from it; set "
          "inertia=\"shell\" at the mesh, mass=\"0\" here, or give the body an <inertial>",
@@ -214,8 +214,12 @@ GeometryDraft read_geometry(Reader& reader, const Attributes& a, bool weighed) {
     g.size.setZero();
   }
   require_sizes(a, g.type, g.size);
+  // A radius as small as this is how our own writer puts a point, which MuJoCo does not have.
+  constexpr double point_radius = 1e-15;
+  if (g.type == ShapeType::sphere && g.size[0] <= point_radius) g.size[0] = 0.0;
   if (weighed) weigh(a, mesh, draft);
   g.mass = draft.mass;
+  if (!weighed) a.read("mass", g.mass);
   return draft;
 }
 

@@ -182,7 +182,7 @@ const HeightField& use_height_field(Reader& reader, const Element& user, const s
   const Attributes a(found->second);
   auto field = std::make_shared<HeightField>();
   field->name = name;
-  field->file = a.text("file");
+  if (a.has("file")) field->file = find_asset(reader, a.element(), a.text("file")).string();
   if (!a.read("size", field->size, 4)) fail(a.element(), "attribute size is missing; it needs 4 numbers");
   if (*std::min_element(field->size.begin(), field->size.end()) <= 0.0) {
     fail(a.element(), "attribute size: all four numbers must be positive");

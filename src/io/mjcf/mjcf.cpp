@@ -39,6 +39,7 @@ Description read(const xml::Tree& tree, const LoadOptions& options) {
   read_assets(reader);
   note_used_geometries(reader);
   read_tree(reader);
+  read_extensions(reader);
   finish_meshes(reader);
   Description attached = set_aside_attached(reader);
   index_tree(reader);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "articula/io/mjcf.hpp"
+#include "io/mesh/finish.hpp"
 #include "io/mjcf/actuator_settings.hpp"
 #include "io/mjcf/attributes.hpp"
 
@@ -56,11 +57,7 @@ struct MeshAsset {
   bool collides = false;       // needs a hull
   bool kept = false;           // some geometry in the description has it
   std::shared_ptr<Mesh> mesh;  // null until it is used
-  MeshInertia kind = MeshInertia::legacy;
-  double volume = 0.0;                                       // of the solid; of a shell its area
-  Vector3 half_box = Vector3::Zero();                        // of the box with the same inertia per volume
-  Vector3 lower = Vector3::Zero(), upper = Vector3::Zero();  // bounds of the vertices
-  bool drawn_only = false;  // it has no volume, so no inertia may be taken from it
+  MeshMeasures measures;
 };
 
 enum class Kind { body, joint, site, geometry, tendon, actuator, equality, sensor };
@@ -140,10 +137,11 @@ Attributes with_defaults(const Reader& reader, const Element& element, std::stri
 void check_schema(Reader& reader);   // schema.cpp: unknown and refused elements and attributes
 void read_compiler(Reader& reader);  // options.cpp
 void read_options(Reader& reader);
-void read_defaults(Reader& reader);  // defaults.cpp
-void read_assets(Reader& reader);    // assets.cpp
-void read_tree(Reader& reader);      // tree.cpp: bodies, joints, geometries, sites
-void read_contacts(Reader& reader);  // constraints.cpp
+void read_defaults(Reader& reader);    // defaults.cpp
+void read_assets(Reader& reader);      // assets.cpp
+void read_tree(Reader& reader);        // tree.cpp: bodies, joints, geometries, sites
+void read_extensions(Reader& reader);  // extensions.cpp
+void read_contacts(Reader& reader);    // constraints.cpp
 void read_equalities(Reader& reader);
 void read_tendons(Reader& reader);
 void read_actuators(Reader& reader);             // actuators.cpp

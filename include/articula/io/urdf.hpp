@@ -1,0 +1,33 @@
+#pragma once
+// URDF, the robot files of ROS.
+//
+// - A link becomes a body. A link without mass behind a fixed joint becomes a frame of the body it is
+//   fixed to, and its geometry that body's; the root link is fixed to the world unless a floating base is
+//   asked for.
+// - revolute, continuous: a hinge; prismatic: a slide. planar: slides along two directions across the
+//   axis, "NAME_x" and "NAME_y", and a hinge about it, "NAME". floating: a free joint, or on a body that
+//   moves itself three slides "NAME_x", "NAME_y", "NAME_z" and a ball joint, "NAME".
+// - mimic: the joint stays, with an equality q = offset + multiplier q_other.
+// - limits of effort are the joint's actuator force range; limits of velocity are not enforced.
+// - collision geometry collides and is called "LINK_0", "LINK_1", ... where it has no name; visual geometry
+//   (group 1) does not. A sphere of radius 0 is a point.
+// - An inertia that no real body has is taken as it is, with a warning, because files are full of them.
+//   A joint that moves no inertia gets a rotor of 1e-10 kg m^2 (kg), with a warning.
+// - Of the usual extensions these are read: <capsule>, <contact> with lateral_friction and restitution
+//   (Bullet), <frame> and <collision_filter_group> (Drake). Others are named once each.
+
+#include <filesystem>
+#include <string_view>
+
+#include "articula/io/load_options.hpp"
+#include "articula/model/description.hpp"
+
+namespace articula {
+
+Description load_urdf(const std::filesystem::path& file, const LoadOptions& options = {});
+
+// Files that the text refers to are looked up relative to `directory`.
+Description parse_urdf(std::string_view text, const std::filesystem::path& directory = {},
+                       const LoadOptions& options = {});
+
+}  // namespace articula

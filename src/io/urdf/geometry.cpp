@@ -1,0 +1,172 @@
+#include "io/resources.hpp"
+#include "io/urdf/reader.hpp"
+
+namespace articula::urdf {
+
+namespace {
+
+// What is wrong with a visual is worth a warning; with what collides, an error.
+struct Problem {
+  Element element;
+  std::string text;
+};
+
+void read_positive(const Element& shape, const char* attribute, double& value, bool zero_too = false) {
+  if (!Attributes(shape).read(attribute, value)) fail(shape, "attribute {} is missing", attribute);
+  if (value < 0.0 || (value == 0.0 && !zero_too)) {
+    fail(shape, "attribute {} is {}; it must be positive", attribute, value);
+  }
+}
+
+void read_box(const Element& shape, GeometryDescription& g) {
+  Vector3 size = Vector3::Zero();
+  if (!Attributes(shape).read("size", size)) fail(shape, "attribute size is missing");
+  if (size.minCoeff() <= 0.0) fail(shape, "attribute size: all three numbers must be positive");
+  g.type = ShapeType::box;
+  g.size = 0.5 * size;
+}
+
+void read_round(const Element& shape, ShapeType type, GeometryDescription& g) {
+  g.type = type;
+  read_positive(shape, "radius", g.size[0], type == ShapeType::sphere);
+  if (type == ShapeType::sphere) return;
+  read_positive(shape, "length", g.size[1]);
+  g.size[1] *= 0.5;
+}
+
+std::optional<Problem> read_mesh(Reader& reader, const Element& shape, bool collides,
+                                 GeometryDescription& g) {
+  const Attributes a(shape);
+  Vector3 scale = Vector3::Ones();
+  if (a.has("scale")) {
+    const std::vector<double> given = a.list("scale");
+    if (given.size() != 1 && given.size() != 3) {
+      fail(shape, "attribute scale has {} numbers; it needs 3", given.size());
+    }
+    for (int i = 0; i < 3; ++i) scale[i] = given[given.size() == 1 ? 0 : i];
+  }
+  std::filesystem::path file;
+  try {
+    file = find_resource(a.text("filename"), reader.directory, reader.options);
+  } catch (const Error& error) {
+    if (collides && reader.options.need_all_meshes) fail(shape, "{}", error.what());
+    return Problem{shape, fmt::format("{}; it is left out", error.what())};
+  }
+  try {
+    const Mesh& mesh = reader.meshes.use(file, scale, collides);
+    g.type = ShapeType::mesh;
+    g.asset = mesh.name;
+    g.pose = g.pose * mesh.source;
+  } catch (const Error& error) {
+    if (collides) fail(shape, "{}", error.what());
+    return Problem{shape, fmt::format("{}; it is left out", error.what())};
+  }
+  return std::nullopt;
+}
+
+std::optional<Problem> read_shape(Reader& reader, const Element& shape, bool collides,
+                                  GeometryDescription& g) {
+  const std::string_view name = shape.name();
+  if (name == "mesh") return read_mesh(reader, shape, collides, g);
+  if (name == "box") {
+    read_box(shape, g);
+  } else if (name == "sphere") {
+    read_round(shape, ShapeType::sphere, g);
+  } else if (name == "cylinder") {
+    read_round(shape, ShapeType::cylinder, g);
+  } else if (name == "capsule") {
+    read_round(shape, ShapeType::capsule, g);
+  } else {
+    const std::string text =
+        fmt::format("<{:.40}> is no shape that is read; use a box, sphere, cylinder, capsule or mesh", name);
+    if (collides) fail(shape, "{}", text);
+    return Problem{shape, text + "; it is left out"};
+  }
+  return std::nullopt;
+}
+
+bool read_colour(const Reader& reader, const Element& material, std::array<float, 4>& colour) {
+  const Element element = child_of(reader, material, "color");
+  std::array<double, 4> rgba{};
+  if (!element.node || !Attributes(element).read("rgba", rgba, 4)) return false;
+  for (std::size_t i = 0; i < 4; ++i) colour[i] = static_cast<float>(rgba[i]);
+  return true;
+}
+
+void read_materials(Reader& reader) {
+  if (!reader.said.insert("materials").second) return;
+  for (const Element& element : reader.tree.children(reader.tree.root(), "material")) {
+    std::array<float, 4> colour{};
+    if (read_colour(reader, element, colour)) reader.materials.emplace(element.text("name"), colour);
+  }
+}
+
+void set_colour(Reader& reader, const Element& element, GeometryDescription& g) {
+  const Element material = child_of(reader, element, "material");
+  if (!material.node) return;
+  const std::string name = material.text("name");
+  if (read_colour(reader, material, g.rgba)) {
+    if (!name.empty()) reader.materials.emplace(name, g.rgba);
+    return;
+  }
+  const auto known = reader.materials.find(name);
+  if (known != reader.materials.end()) g.rgba = known->second;
+}
+
+// Bullet's extension.
+void read_contact(const Reader& reader, const Element& link, GeometryDescription& g) {
+  const Element contact = child_of(reader, link, "contact");
+  if (!contact.node) return;
+  const auto read = [&](const char* name, double& value) {
+    const Element element = child_of(reader, contact, name);
+    if (!element.node) return;
+    Attributes(element).read("value", value);
+    if (value < 0.0) fail(element, "attribute value is {}; it cannot be negative", value);
+  };
+  read("lateral_friction", g.friction[0]);
+  read("restitution", g.restitution);
+}
+
+void add_geometry(Reader& reader, const Link& link, const Element& element, bool collides) {
+  const Element holder = child_of(reader, element, "geometry");
+  if (!holder.node) fail(element, "<geometry> is missing");
+  const std::vector<Element> shapes = reader.tree.children(holder);
+  if (shapes.empty()) fail(holder, "there is no shape in it; use a box, sphere, cylinder, capsule or mesh");
+  GeometryDescription g;
+  g.body = link.body;
+  g.where = element.where();
+  g.pose = link.pose * read_origin(reader, element);
+  if (!collides && shapes.front().name() == "mesh" && !reader.options.visual_meshes) return;
+  if (const auto problem = read_shape(reader, shapes.front(), collides, g)) {
+    reader.warn(problem->element, problem->text);
+    return;
+  }
+  const std::string name = element.text("name");
+  if (!name.empty() && reader.geometry_names.insert(name).second) g.name = name;
+  set_colour(reader, element, g);
+  if (collides) {
+    while (g.name.empty()) {  // as Pinocchio names them
+      const std::string numbered = fmt::format("{}_{}", link.name, reader.collision_count[link.name]++);
+      if (reader.geometry_names.insert(numbered).second) g.name = numbered;
+    }
+    read_contact(reader, link.element, g);
+  } else {
+    g.contype = g.conaffinity = 0;
+    g.group = 1;
+  }
+  reader.description.geometries.push_back(std::move(g));
+}
+
+}  // namespace
+
+void add_geometries(Reader& reader, const Link& link) {
+  read_materials(reader);
+  for (const Element& element : reader.tree.children(link.element, "collision")) {
+    add_geometry(reader, link, element, true);
+  }
+  for (const Element& element : reader.tree.children(link.element, "visual")) {
+    add_geometry(reader, link, element, false);
+  }
+}
+
+}  // namespace articula::urdf

@@ -1,0 +1,292 @@
+// Broken URDF and SDF files: the message has the file, the line and the element, and says what to do.
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+
+#include "articula/error.hpp"
+#include "articula/io/load.hpp"
+
+namespace articula {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct BadFile {
+  std::string name;
+  std::string text;
+  int line;                            // where the message must point; 0: anywhere
+  std::vector<std::string> mentioned;  // the element, and what helps
+};
+
+std::string repeated(const std::string& text, int count) {
+  std::string result;
+  result.reserve(text.size() * static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i) result += text;
+  return result;
+}
+
+const std::string inertia =
+    R"(<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>)";
+
+std::string urdf(const std::string& inner) { return "<robot name=\"r\">\n" + inner + "\n</robot>"; }
+std::string links(const std::string& names) {
+  std::string text;
+  for (char name : names) text += fmt::format("<link name=\"{}\">{}</link>", name, inertia);
+  return text + "\n";
+}
+std::string joint(const std::string& name, const std::string& type, char parent, char child,
+                  const std::string& inner = "") {
+  return fmt::format(R"(<joint name="{}" type="{}"><parent link="{}"/><child link="{}"/>{}</joint>)", name,
+                     type, parent, child, inner);
+}
+std::string shape(const std::string& inner) {
+  return fmt::format("<link name=\"a\">\n<collision><geometry>{}</geometry></collision></link>", inner);
+}
+std::string sdf(const std::string& inner) {
+  return "<sdf version=\"1.7\"><model name=\"m\">\n" + inner + "\n</model></sdf>";
+}
+
+std::vector<BadFile> bad_urdf_files() {
+  return {
+      {"not_closed", "<robot name=\"r\"><link name=\"a\">", 1, {"well-formed", "closed"}},
+      {"no_links", urdf(""), 1, {"<robot", "<link>"}},
+      {"srdf", "<robot name=\"r\"><disable_collisions link1=\"a\" link2=\"b\"/></robot>", 1, {"SRDF"}},
+      {"twice_the_same_link", urdf(links("a") + links("a")), 3, {"<link name=\"a\">", "name"}},
+      {"twice_the_same_joint",
+       urdf(links("abc") + joint("j", "fixed", 'a', 'b') + "\n" + joint("j", "fixed", 'a', 'c')),
+       4,
+       {"<joint name=\"j\">"}},
+      {"unnamed_link", urdf("<link/>"), 2, {"<link>", "name is missing"}},
+      {"unknown_parent",
+       urdf(links("ab") + joint("j", "fixed", 'x', 'b')),
+       3,
+       {"<parent>", "'x'"}},
+      {"unknown_type", urdf(links("ab") + joint("j", "hinge", 'a', 'b')), 3, {"'hinge'", "'revolute'"}},
+      {"two_roots", urdf(links("ab")), 2, {"'a' and 'b'", "one tree"}},
+      {"circle",
+       urdf(links("ab") + joint("j", "fixed", 'a', 'b') + joint("k", "fixed", 'b', 'a')),
+       1,
+       {"circle", "cut"}},
+      {"circle_beside_the_tree",
+       urdf(links("abc") + joint("j", "fixed", 'b', 'c') + joint("k", "fixed", 'c', 'b')),
+       2,
+       {"circle"}},
+      {"two_parents",
+       urdf(links("abc") + joint("i", "fixed", 'a', 'b') + joint("j", "fixed", 'a', 'c') + "\n" +
+            joint("k", "fixed", 'b', 'c')),
+       4,
+       {"'c'", "joint 'j' already", "tree"}},
+      {"own_parent", urdf(links("a") + joint("j", "fixed", 'a', 'a')), 3, {"own parent"}},
+      {"zero_axis",
+       urdf(links("ab") + joint("j", "continuous", 'a', 'b', "\n<axis xyz=\"0 0 0\"/>")),
+       4,
+       {"<axis>", "no length"}},
+      {"two_numbers",
+       urdf(links("ab") + joint("j", "continuous", 'a', 'b', "\n<axis xyz=\"0 1\"/>")),
+       4,
+       {"<axis>", "2 numbers; it needs 3"}},
+      {"nan",
+       urdf(links("ab") + joint("j", "fixed", 'a', 'b', "\n<origin xyz=\"nan 0 0\"/>")),
+       4,
+       {"<origin>", "'nan' is not a finite number"}},
+      {"overflow",
+       urdf(links("ab") + joint("j", "fixed", 'a', 'b', "\n<origin xyz=\"1e999 0 0\"/>")),
+       4,
+       {"'1e999'"}},
+      {"limits_swapped",
+       urdf(links("ab") + joint("j", "revolute", 'a', 'b', "\n<limit lower=\"1\" upper=\"-1\"/>")),
+       4,
+       {"<limit>", "swap"}},
+      {"negative_mass",
+       urdf("<link name=\"a\"><inertial>\n<mass value=\"-1\"/><inertia ixx=\"1\" iyy=\"1\" "
+            "izz=\"1\"/></inertial></link>"),
+       3,
+       {"<mass>", "negative"}},
+      {"no_mass",
+       urdf("<link name=\"a\">\n<inertial><inertia ixx=\"1\" iyy=\"1\" izz=\"1\"/></inertial></link>"),
+       3,
+       {"<inertial>", "<mass"}},
+      {"negative_damping",
+       urdf(links("ab") + joint("j", "continuous", 'a', 'b', "\n<dynamics damping=\"-1\"/>")),
+       4,
+       {"<dynamics>", "negative"}},
+      {"negative_radius", urdf(shape("<sphere radius=\"-1\"/>")), 3, {"<sphere>", "positive"}},
+      {"box_without_size", urdf(shape("<box/>")), 3, {"<box>", "size is missing"}},
+      {"no_geometry", urdf("<link name=\"a\">\n<collision/></link>"), 3, {"<collision>", "<geometry>"}},
+      {"unknown_shape", urdf(shape("<cone/>")), 3, {"<cone>", "use a box"}},
+      {"missing_mesh",
+       urdf(shape("<mesh filename=\"package://gone/foot.stl\"/>")),
+       3,
+       {"<mesh>", "foot.stl", "search path"}},
+      {"network_mesh",
+       urdf(shape("<mesh filename=\"https://example.org/foot.stl\"/>")),
+       3,
+       {"<mesh>", "download"}},
+      {"broken_mesh", urdf(shape("<mesh filename=\"broken.stl\"/>")), 3, {"<mesh>", "broken.stl"}},
+      {"broken_dae", urdf(shape("<mesh filename=\"broken.dae\"/>")), 3, {"<mesh>", "broken.dae"}},
+      {"xacro",
+       "<robot name=\"r\" xmlns:xacro=\"x\">\n<xacro:macro name=\"leg\"/></robot>",
+       2,
+       {"<xacro:macro", "xacro FILE"}},
+      {"xacro_left", urdf("<link name=\"${prefix}a\"/>"), 2, {"<link", "xacro"}},
+      {"absurd_nesting", urdf(repeated("<a>", 20000) + repeated("</a>", 20000)), 0, {"nested"}},
+      {"gigantic", urdf(repeated("<link name=\"a\"/>", 600000)), 0, {}},
+      {"two_documents", urdf(links("a")) + "<robot/>", 0, {"outermost"}},
+  };
+}
+
+std::vector<BadFile> bad_sdf_files() {
+  const std::string two = "<link name=\"a\"/><link name=\"b\"/>\n";
+  const auto connected = [&](const std::string& type, const std::string& inner) {
+    return sdf(two + "<joint name=\"j\" type=\"" + type + "\"><parent>a</parent><child>b</child>" + inner +
+               "</joint>");
+  };
+  return {
+      {"no_version", "<sdf><model name=\"m\"/></sdf>", 1, {"<sdf>", "version"}},
+      {"nothing", "<sdf version=\"1.7\"></sdf>", 1, {"<model>"}},
+      {"two_worlds", "<sdf version=\"1.7\"><world name=\"a\"/>\n<world name=\"b\"/></sdf>", 2, {"<world"}},
+      {"unnamed_link", sdf("<link/>"), 2, {"<link>", "name is missing"}},
+      {"twice_the_same_name",
+       sdf("<link name=\"a\"/>\n<frame name=\"a\"/>"),
+       3,
+       {"<frame name=\"a\">", "differ"}},
+      {"reserved_name", sdf("<link name=\"__model__\"/>"), 2, {"reserved"}},
+      {"no_child",
+       sdf(two + "<joint name=\"j\" type=\"fixed\"><parent>a</parent></joint>"),
+       3,
+       {"<joint name=\"j\">", "<child>"}},
+      {"unknown_child",
+       sdf(two + "<joint name=\"j\" type=\"fixed\"><parent>a</parent>\n<child>c</child></joint>"),
+       4,
+       {"<child>", "'c'"}},
+      {"world_as_child",
+       sdf(two + "<joint name=\"j\" type=\"fixed\"><parent>a</parent>\n<child>world</child></joint>"),
+       4,
+       {"world"}},
+      {"same_link",
+       sdf(two + "<joint name=\"j\" type=\"fixed\"><parent>a</parent><child>a</child></joint>"),
+       3,
+       {"same link"}},
+      {"unknown_type", connected("hinge", "<axis><xyz>0 0 1</xyz></axis>"), 3, {"'hinge'", "revolute"}},
+      {"screw", connected("screw", "<axis><xyz>0 0 1</xyz></axis>"), 3, {"screw", "not supported"}},
+      {"no_axis", connected("revolute", ""), 3, {"<joint name=\"j\">", "<axis> is missing"}},
+      {"zero_axis", connected("revolute", "\n<axis><xyz>0 0 0</xyz></axis>"), 4, {"<axis>", "no length"}},
+      {"five_numbers",
+       sdf("<link name=\"a\">\n<pose>0 0 0 0 0</pose></link>"),
+       3,
+       {"<pose>", "5 numbers; it needs 6"}},
+      {"no_number",
+       sdf("<link name=\"a\">\n<pose>0 0 x 0 0 0</pose></link>"),
+       3,
+       {"<pose>", "'x' is not a finite number"}},
+      {"circle_of_frames",
+       sdf("<frame name=\"f\"><pose relative_to=\"g\"/></frame>\n<frame name=\"g\"><pose "
+           "relative_to=\"f\"/></frame><link name=\"a\"><pose relative_to=\"f\"/></link>"),
+       0,
+       {"relative to itself", "circle"}},
+      {"circle_of_attachments",
+       sdf("<link name=\"a\"/><frame name=\"f\" attached_to=\"g\"/>\n<frame name=\"g\" attached_to=\"f\"/>"),
+       0,
+       {"attached to itself"}},
+      {"unknown_frame",
+       sdf("<link name=\"a\">\n<pose relative_to=\"mont\"/></link><frame name=\"mount\"/>"),
+       0,
+       {"mont"}},
+      {"negative_mass",
+       sdf("<link name=\"a\">\n<inertial><mass>-1</mass></inertial></link>"),
+       3,
+       {"<inertial>", "negative"}},
+      {"limits_swapped",
+       connected("revolute",
+                 "<axis><xyz>0 0 1</xyz>\n<limit><lower>1</lower><upper>0</upper></limit></axis>"),
+       4,
+       {"<limit>", "swap"}},
+      {"box_of_no_size",
+       sdf("<link name=\"a\"><collision name=\"c\"><geometry>\n<box><size>1 0 "
+           "1</size></box></geometry></collision></link>"),
+       3,
+       {"<box>", "positive"}},
+      {"missing_mesh",
+       sdf("<link name=\"a\"><collision "
+           "name=\"c\"><geometry><mesh>\n<uri>model://gone/a.stl</uri></mesh></geometry></collision></link>"),
+       3,
+       {"<uri>", "search path"}},
+      {"missing_include",
+       "<sdf version=\"1.7\"><world name=\"w\"><include>\n<uri>model://gone</uri></include></world></sdf>",
+       2,
+       {"<uri>", "search path"}},
+      {"includes_itself",
+       "<sdf version=\"1.7\"><world "
+       "name=\"w\"><include>\n<uri>includes_itself.sdf</uri></include></world></sdf>",
+       0,
+       {"includes itself"}},
+      {"fuel",
+       "<sdf version=\"1.7\"><world "
+       "name=\"w\"><include>\n<uri>https://fuel.gazebosim.org/x</uri></include></world></sdf>",
+       2,
+       {"<uri>", "download"}},
+      {"absurd_nesting",
+       sdf(repeated("<model name=\"m\">", 5000) + repeated("</model>", 5000)),
+       0,
+       {"nested"}},
+      {"moving_plane",
+       "<sdf version=\"1.7\"><model name=\"m\"><link name=\"a\"><collision "
+       "name=\"c\"><geometry>\n<plane/></geometry></collision></link></model></sdf>",
+       2,
+       {"<plane>", "static"}},
+  };
+}
+
+class BadRobots : public ::testing::Test {
+ protected:
+  BadRobots() {
+    fs::create_directories(directory);
+    std::ofstream(directory / "broken.stl") << "solid nonsense\n facet normal 1 0\n";
+    std::ofstream(directory / "broken.dae") << "<COLLADA><library_geometries><geometry id=\"a\"><mesh>";
+  }
+  ~BadRobots() override { fs::remove_all(directory); }
+
+  void check(const BadFile& bad, const std::string& extension) const {
+    SCOPED_TRACE(bad.name);
+    const fs::path file = directory / (bad.name + extension);
+    std::ofstream(file) << bad.text;
+    const auto start = std::chrono::steady_clock::now();
+    std::string message;
+    try {
+      build(describe(file.string()));
+    } catch (const Error& error) {
+      message = error.what();
+    }
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    EXPECT_FALSE(message.empty()) << "it was loaded";
+    const std::string place = file.string() + (bad.line > 0 ? fmt::format(":{}:", bad.line) : "");
+    EXPECT_NE(message.find(place), std::string::npos) << message << "\nlacks " << place;
+    for (const std::string& part : bad.mentioned) {
+      EXPECT_NE(message.find(part), std::string::npos) << message << "\nlacks " << part;
+    }
+    EXPECT_LT(seconds.count(), slow_build ? 10.0 : 1.0);
+  }
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+  static constexpr bool slow_build = true;
+#else
+  static constexpr bool slow_build = false;
+#endif
+#else
+  static constexpr bool slow_build = false;
+#endif
+  const fs::path directory = fs::path(::testing::TempDir()) / "articula_bad_robots";
+};
+
+TEST_F(BadRobots, every_bad_urdf_is_refused_with_file_line_element_and_advice) {
+  for (const BadFile& bad : bad_urdf_files()) check(bad, ".urdf");
+}
+
+TEST_F(BadRobots, every_bad_sdf_is_refused_with_file_line_element_and_advice) {
+  for (const BadFile& bad : bad_sdf_files()) check(bad, ".sdf");
+}
+
+}  // namespace
+}  // namespace articula

@@ -1,0 +1,236 @@
+// SDF files against their twins in MJCF, and against figures worked out by hand.
+
+#include "articula/io/sdf.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "articula/dynamics/crba.hpp"
+#include "articula/dynamics/rnea.hpp"
+#include "articula/error.hpp"
+#include "articula/io/load.hpp"
+#include "articula/io/mjcf.hpp"
+#include "articula/kinematics/manifold.hpp"
+#include "articula/steppers/step.hpp"
+
+namespace articula {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string inertial(double mass, const std::string& pose, const std::string& moments) {
+  std::string numbers = moments;
+  const std::size_t first = numbers.find(' '), second = numbers.find(' ', first + 1);
+  return fmt::format(
+      "<inertial><pose>{}</pose><mass>{}</mass><inertia><ixx>{}</ixx><iyy>{}</iyy><izz>{}</izz><ixy>0</"
+      "ixy><ixz>0</ixz>"
+      "<iyz>0</iyz></inertia></inertial>",
+      pose, mass, numbers.substr(0, first), numbers.substr(first + 1, second - first - 1),
+      numbers.substr(second + 1));
+}
+
+// Links are placed in the model, in other links and in frames; joints in links and frames; axes in joints, in
+// other frames and, as SDF 1.6 has it, in the model.
+std::string every_joint(const std::string& version) {
+  const bool old = version == "1.6";
+  const std::string hinge_axis =
+      old ? "<axis><xyz>0 0 1</xyz><use_parent_model_frame>true</use_parent_model_frame>"
+          : "<axis><xyz expressed_in=\"__model__\">0 0 1</xyz>";
+  const std::string c_pose = old ? "<pose>0.4 0.3 0.6 0 0 1.5707963267948966</pose>"
+                                 : "<pose relative_to=\"b\">0.2 0.1 0.1 0 0 1.5707963267948966</pose>";
+  return "<sdf version=\"" + version + R"("><model name="robot"><pose>1 2 3 0 0 0</pose>
+    <link name="a"><pose>0 0 0.5 0 0 0</pose>)" +
+         inertial(3, "0.1 0 0 0 0 0", "0.03 0.02 0.04") + R"(</link>
+    <link name="b"><pose>0.2 0.2 0.5 0 0 0</pose>)" +
+         inertial(1, "0 0.1 0 0 0 0", "0.01 0.02 0.015") + R"(</link>
+    <link name="c">)" +
+         c_pose + inertial(0.8, "0 0 0.1 0 0 0", "0.01 0.012 0.008") + R"(</link>
+    <link name="d"><pose>0.5 0 0.7 1.5707963267948966 0 0</pose>)" +
+         inertial(0.7, "0.05 0 0 0 0 0", "0.004 0.003 0.002") + R"(</link>
+    <link name="e"><pose>0.7 0 0.9 0 0 0</pose>)" +
+         inertial(0.6, "0 0 0.2 0 0 1.5707963267948966", "0.004 0.003 0.002") + R"(</link>
+    <link name="f"><pose>0.9 0 0.9 0 0 0</pose>)" +
+         inertial(0.5, "0 0.1 0 0 0 0", "0.004 0.003 0.002") + R"(</link>
+    <link name="g"><pose>0 0.5 0.9 0 0 0</pose>)" +
+         inertial(0.4, "0.1 0.1 0 0 0 0", "0.004 0.003 0.002") + R"(</link>
+    <joint name="turn" type="revolute"><pose>0 0 0.1 0 0.3 0</pose><parent>a</parent><child>b</child>)" +
+         hinge_axis + R"(<limit><lower>-1</lower><upper>2</upper><effort>20</effort></limit>
+      <dynamics><damping>0.4</damping><friction>0.2</friction><spring_stiffness>3</spring_stiffness>
+      <spring_reference>0.1</spring_reference></dynamics></axis></joint>
+    <joint name="push" type="prismatic"><parent>b</parent><child>c</child><axis><xyz>1 1 0</xyz></axis></joint>
+    <joint name="ball" type="ball"><pose>0 0.05 0 0 0 0</pose><parent>c</parent><child>d</child></joint>
+    <joint name="cross" type="universal"><pose>0 0 0.05 0 0 0</pose><parent>d</parent><child>e</child>
+      <axis><xyz>1 0 0</xyz></axis><axis2><xyz>0 1 0</xyz></axis2></joint>
+    <joint name="wheel" type="revolute2"><parent>a</parent><child>g</child>
+      <axis><xyz>0 0 1</xyz></axis><axis2><xyz>0 1 1</xyz></axis2></joint>
+    <joint name="glue" type="fixed"><parent>e</parent><child>f</child></joint>
+  </model></sdf>)";
+}
+
+constexpr const char* twin = R"(<mujoco><compiler angle="radian"/><worldbody>
+  <body name="a" pos="1 2 3.5"><freejoint/><inertial pos="0.1 0 0" mass="3" diaginertia="0.03 0.02 0.04"/>
+    <body name="b" pos="0.2 0.2 0">
+      <joint name="turn" pos="0 0 0.1" axis="0 0 1" damping="0.4" frictionloss="0.2" stiffness="3" springref="0.1" range="-1 2"/>
+      <inertial pos="0 0.1 0" mass="1" diaginertia="0.01 0.02 0.015"/>
+      <body name="c" pos="0.2 0.1 0.1" euler="0 0 1.5707963267948966">
+        <joint name="push" type="slide" axis="1 1 0"/>
+        <inertial pos="0 0 0.1" mass="0.8" diaginertia="0.01 0.012 0.008"/>
+        <body name="d" pos="-0.3 -0.1 0.1" quat="0.5 0.5 -0.5 -0.5">
+          <joint name="ball" type="ball" pos="0 0.05 0"/>
+          <inertial pos="0.05 0 0" mass="0.7" diaginertia="0.004 0.003 0.002"/>
+          <body name="e" pos="0.2 0.2 0" euler="-1.5707963267948966 0 0">
+            <joint name="cross" pos="0 0 0.05" axis="1 0 0"/><joint name="cross_2" pos="0 0 0.05" axis="0 1 0"/>
+            <inertial pos="0 0 0.2" mass="0.6" diaginertia="0.003 0.004 0.002"/>
+            <body name="f" pos="0.2 0 0"><inertial pos="0 0.1 0" mass="0.5" diaginertia="0.004 0.003 0.002"/></body>
+          </body>
+        </body>
+      </body>
+    </body>
+    <body name="g" pos="0 0.5 0.4">
+      <joint name="wheel" axis="0 0 1"/><joint name="wheel_2" axis="0 1 1"/>
+      <inertial pos="0.1 0.1 0" mass="0.4" diaginertia="0.004 0.003 0.002"/>
+    </body>
+  </body>
+</worldbody></mujoco>)";
+
+void expect_same_dynamics(const Model& a, const Model& b) {
+  ASSERT_EQ(a.nv(), b.nv());
+  ASSERT_EQ(a.nq(), b.nq());
+  Data data_a(a), data_b(b);
+  std::mt19937 generator(3);
+  std::normal_distribution<double> normal;
+  EXPECT_LT((neutral_state(a).q - neutral_state(b).q).cwiseAbs().maxCoeff(), 1e-12);
+  for (int i = 0; i < 50; ++i) {
+    const auto random = [&] {
+      return VectorX(VectorX::NullaryExpr(a.nv(), [&] { return normal(generator); }));
+    };
+    VectorX q = neutral_state(a).q, c_a(a.nv()), c_b(a.nv());
+    const VectorX step = random(), v = random();
+    integrate(a, q, step, 1.0, q);
+    MatrixX M_a(a.nv(), a.nv()), M_b(a.nv(), a.nv());
+    crba(a, data_a, q), dense_mass_matrix(a, data_a, M_a);
+    crba(b, data_b, q), dense_mass_matrix(b, data_b, M_b);
+    bias_forces(a, data_a, q, v, c_a);
+    bias_forces(b, data_b, q, v, c_b);
+    EXPECT_LT((M_a - M_b).cwiseAbs().maxCoeff(), 1e-12 * M_a.cwiseAbs().maxCoeff());
+    EXPECT_LT((c_a - c_b).cwiseAbs().maxCoeff(), 1e-12 * c_a.cwiseAbs().maxCoeff());
+  }
+}
+
+const BodyDescription& body(const Description& d, const std::string& name) {
+  for (const BodyDescription& b : d.bodies) {
+    if (b.name == name) return b;
+  }
+  throw Error("no body " + name);
+}
+
+TEST(Sdf, every_type_of_joint_moves_as_its_twin_in_mjcf) {
+  const Model mjcf = build(parse_mjcf(twin));
+  for (const char* version : {"1.6", "1.7", "1.9", "1.11"}) {
+    SCOPED_TRACE(version);
+    const Description d = parse_sdf(every_joint(version));
+    const JointDescription& turn = body(d, "b").joints[0];
+    EXPECT_EQ(*turn.range, Vector2(-1, 2));
+    EXPECT_EQ(*turn.actuator_force_range, Vector2(-20, 20));
+    EXPECT_EQ(turn.damping, 0.4);
+    EXPECT_EQ(turn.dry_friction, 0.2);
+    EXPECT_EQ(turn.stiffness, 3.0);
+    EXPECT_EQ(turn.spring_reference, 0.1);
+    expect_same_dynamics(build(d), mjcf);
+  }
+}
+
+TEST(Sdf, frames_and_placement_frames_carry_poses) {
+  const Description d =
+      parse_sdf(R"(<sdf version="1.8"><model name="m" placement_frame="hook"><pose>0 0 5 0 0 0</pose>
+    <link name="base"><pose relative_to="mount">1 0 0 0 0 0</pose></link>
+    <frame name="mount"><pose>0 1 0 0 0 1.5707963267948966</pose></frame>
+    <frame name="hook" attached_to="base"><pose>0 0 1 0 0 0</pose></frame>
+    <frame name="deg"><pose degrees="true">0 0 0 0 0 90</pose></frame>
+    <frame name="quat"><pose rotation_format="quat_xyzw">0 0 0 0 0 1 1</pose></frame></model></sdf>)");
+  // base is at (0, 2, 0) in the model, turned by 90 degrees; hook one metre above it comes to (0, 0, 5)
+  // unturned.
+  EXPECT_TRUE(body(d, "base").pose.position.isApprox(Vector3(0, 0, 4), 1e-12));
+  EXPECT_TRUE(body(d, "base").pose.rotation.isApprox(Quaternion::Identity(), 1e-12));
+  ASSERT_EQ(d.frames.size(), 4u);
+  EXPECT_EQ(d.frames[1].name, "hook");
+  EXPECT_TRUE(d.frames[1].pose.position.isApprox(Vector3(0, 0, 1), 1e-12));
+  EXPECT_TRUE(d.frames[2].pose.rotation.isApprox(d.frames[3].pose.rotation, 1e-12));
+}
+
+TEST(Sdf, nested_models_have_names_in_their_models) {
+  const Description d = parse_sdf(R"(<sdf version="1.8"><model name="outer"><link name="base"/>
+    <model name="arm"><pose>0 0 1 0 0 0</pose><link name="hand"><pose>1 0 0 0 0 0</pose></link></model>
+    <joint name="j" type="fixed"><parent>base</parent><child>arm::hand</child></joint></model></sdf>)");
+  EXPECT_EQ(body(d, "arm::hand").parent, "base");
+  EXPECT_TRUE(body(d, "arm::hand").pose.position.isApprox(Vector3(1, 0, 1)));
+  EXPECT_EQ(build(d).nv(), 6);
+}
+
+TEST(Sdf, a_world_has_gravity_and_static_models_stay) {
+  const Description d = parse_sdf(R"(<sdf version="1.7"><world name="w"><gravity>0 0 -3.7</gravity>
+    <physics type="ode"><max_step_size>0.005</max_step_size></physics>
+    <model name="ground"><static>true</static><link name="link"><collision name="c"><geometry><plane><normal>0 0 1</normal>
+      </plane></geometry><surface><friction><ode><mu>0.7</mu></ode></friction><bounce>
+      <restitution_coefficient>0.5</restitution_coefficient></bounce></surface></collision></link></model>
+    <model name="box"><pose>0 0 1 0 0 0</pose><link name="link"><collision name="c"><geometry><box><size>2 4 6</size></box>
+      </geometry></collision></link></model></world></sdf>)");
+  EXPECT_EQ(d.gravity.z(), -3.7);
+  EXPECT_EQ(d.timestep, 0.005);
+  EXPECT_TRUE(body(d, "ground::link").joints.empty());
+  EXPECT_EQ(body(d, "box::link").joints[0].type, JointType::free);
+  EXPECT_EQ(d.geometries[0].friction[0], 0.7);
+  EXPECT_EQ(d.geometries[0].restitution, 0.5);
+  EXPECT_EQ(d.geometries[1].size, Vector3(1, 2, 3));
+  EXPECT_NO_THROW(build(d));
+}
+
+TEST(Sdf, links_of_a_model_collide_only_if_it_says_so) {
+  const auto model = [](const std::string& extra) {
+    return R"(<sdf version="1.7"><model name="m">)" + extra + R"(
+      <link name="a"><collision name="c"><geometry><sphere><radius>1</radius></sphere></geometry></collision></link>
+      <link name="b"><collision name="c"><geometry><sphere><radius>1</radius></sphere></geometry></collision></link>
+      </model></sdf>)";
+  };
+  EXPECT_EQ(parse_sdf(model("")).contact_exclusions.size(), 1u);
+  EXPECT_EQ(parse_sdf(model("<self_collide>true</self_collide>")).contact_exclusions.size(), 0u);
+}
+
+TEST(Sdf, a_joint_that_closes_a_loop_is_an_equality) {
+  const auto loop = [](const std::string& type) {
+    return parse_sdf(
+        R"(<sdf version="1.7"><model name="m"><link name="a"/><link name="b"/><link name="c"/>
+      <joint name="base" type="fixed"><parent>world</parent><child>a</child></joint>
+      <joint name="ab" type="revolute"><parent>a</parent><child>b</child><axis><xyz>0 0 1</xyz></axis></joint>
+      <joint name="ac" type="revolute"><parent>a</parent><child>c</child><axis><xyz>0 0 1</xyz></axis></joint>
+      <joint name="bc" type=")" +
+        type + R"("><parent>b</parent><child>c</child><axis><xyz>0 0 1</xyz></axis></joint></model></sdf>)");
+  };
+  EXPECT_EQ(loop("ball").equalities.size(), 1u);
+  EXPECT_EQ(loop("ball").equalities[0].type, EqualityType::connect);
+  EXPECT_EQ(loop("fixed").equalities[0].type, EqualityType::weld);
+  EXPECT_EQ(loop("revolute").equalities.size(), 2u);
+  EXPECT_THROW(loop("prismatic"), Error);
+  EXPECT_EQ(build(loop("ball")).nv(), 2);
+}
+
+TEST(Sdf, includes_are_found_in_the_search_path) {
+  const fs::path directory = fs::path(::testing::TempDir()) / "articula_sdf_models";
+  fs::create_directories(directory / "crate");
+  std::ofstream(directory / "crate/model.config") << "<model><sdf version=\"1.6\">crate.sdf</sdf></model>";
+  std::ofstream(directory / "crate/crate.sdf")
+      << R"(<sdf version="1.6"><model name="crate"><link name="link"/></model></sdf>)";
+  LoadOptions options;
+  options.search_path = {directory};
+  const Description d = parse_sdf(R"(<sdf version="1.7"><world name="w">
+    <include><uri>model://crate</uri><pose>1 0 0 0 0 0</pose></include>
+    <include><uri>model://crate</uri><name>other</name><static>1</static></include></world></sdf>)",
+                                  {}, options);
+  fs::remove_all(directory);
+  EXPECT_EQ(body(d, "crate::link").pose.position.x(), 1.0);
+  EXPECT_TRUE(body(d, "other::link").joints.empty());
+}
+
+}  // namespace
+}  // namespace articula

@@ -1,0 +1,264 @@
+// What a URDF file means, against figures worked out by hand.
+
+#include "articula/io/urdf.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+#include "articula/error.hpp"
+#include "articula/model/builder.hpp"
+
+namespace articula {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* heavy =
+    R"(<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>)";
+
+std::string link(const std::string& name, const std::string& inner = heavy) {
+  return "<link name=\"" + name + "\">" + inner + "</link>";
+}
+
+std::string joint(const std::string& name, const std::string& type, const std::string& parent,
+                  const std::string& child, const std::string& inner = "") {
+  return fmt::format(R"(<joint name="{}" type="{}"><parent link="{}"/><child link="{}"/>{}</joint>)", name,
+                     type, parent, child, inner);
+}
+
+Description parse(const std::string& inner, const LoadOptions& options = {}) {
+  return parse_urdf("<robot name=\"r\">" + inner + "</robot>", {}, options);
+}
+
+const BodyDescription& body(const Description& d, const std::string& name) {
+  for (const BodyDescription& b : d.bodies) {
+    if (b.name == name) return b;
+  }
+  throw Error("no body " + name);
+}
+
+bool mentions(const std::vector<std::string>& warnings, const std::string& part) {
+  return std::any_of(warnings.begin(), warnings.end(),
+                     [&](const std::string& w) { return w.find(part) != w.npos; });
+}
+
+TEST(Urdf, rpy_turns_about_fixed_axes_roll_first) {
+  const Description d =
+      parse(link("a") + link("b") +
+            joint("j", "continuous", "a", "b",
+                  R"(<origin xyz="1 2 3" rpy="1.5707963267948966 0 1.5707963267948966"/>)"));
+  // Roll takes y to z, where yaw leaves it; x goes to y.
+  EXPECT_TRUE((body(d, "b").pose.rotation * Vector3::UnitY()).isApprox(Vector3::UnitZ(), 1e-12));
+  EXPECT_TRUE((body(d, "b").pose.rotation * Vector3::UnitX()).isApprox(Vector3::UnitY(), 1e-12));
+  EXPECT_EQ(body(d, "b").pose.position, Vector3(1, 2, 3));
+}
+
+TEST(Urdf, the_root_is_fixed_unless_a_floating_base_is_asked_for) {
+  const std::string robot = link("base") + link("arm") + joint("j", "continuous", "base", "arm");
+  EXPECT_EQ(build(parse(robot)).nv(), 1);
+  LoadOptions floating;
+  floating.floating_base = true;
+  const Description d = parse(robot, floating);
+  EXPECT_EQ(build(d).nv(), 7);
+  EXPECT_EQ(body(d, "base").joints[0].name, "root_joint");
+}
+
+TEST(Urdf, massless_links_behind_fixed_joints_become_frames_where_they_were) {
+  const Description d = parse(
+      link("base") + link("hand", "") +
+      link("tip", R"(<collision><geometry><sphere radius="0.1"/></geometry></collision>)") + link("weight") +
+      joint("wrist", "fixed", "base", "hand", R"(<origin xyz="1 0 0" rpy="0 0 1.5707963267948966"/>)") +
+      joint("end", "fixed", "hand", "tip", R"(<origin xyz="1 0 0"/>)") +
+      joint("load", "fixed", "tip", "weight", R"(<origin xyz="0 0 1"/>)"));
+  ASSERT_EQ(d.bodies.size(), 2u);
+  ASSERT_EQ(d.frames.size(), 2u);
+  EXPECT_EQ(d.frames[1].name, "tip");
+  EXPECT_EQ(d.frames[1].body, "base");
+  EXPECT_TRUE(d.frames[1].pose.position.isApprox(Vector3(1, 1, 0), 1e-12));
+  EXPECT_EQ(d.geometries[0].body, "base");
+  EXPECT_TRUE(d.geometries[0].pose.position.isApprox(Vector3(1, 1, 0), 1e-12));
+  EXPECT_TRUE(body(d, "weight").pose.position.isApprox(Vector3(1, 1, 1), 1e-12));
+}
+
+TEST(Urdf, a_root_called_world_is_the_world) {
+  const Description d = parse(link("world", "") + link("arm") + joint("j", "continuous", "world", "arm"));
+  ASSERT_EQ(d.bodies.size(), 1u);
+  EXPECT_EQ(d.bodies[0].parent, "world");
+}
+
+TEST(Urdf, mimic_is_an_equality_on_coordinates_that_stay) {
+  const Description d =
+      parse(link("a") + link("b") + link("c") + joint("lead", "continuous", "a", "b") +
+            joint("follow", "continuous", "a", "c", R"(<mimic joint="lead" multiplier="-2" offset="0.5"/>)"));
+  ASSERT_EQ(d.equalities.size(), 1u);
+  EXPECT_EQ(d.equalities[0].first, "follow");
+  EXPECT_EQ(d.equalities[0].second, "lead");
+  EXPECT_EQ(d.equalities[0].polynomial, (std::array<double, 5>{0.5, -2.0, 0, 0, 0}));
+  EXPECT_EQ(build(d).nv(), 2);
+}
+
+TEST(Urdf, limits_damping_and_friction_are_the_joints) {
+  const Description d =
+      parse(link("a") + link("b") +
+            joint("j", "prismatic", "a", "b",
+                  R"(<axis xyz="0 2 0"/><limit lower="-1" upper="2" effort="30" velocity="1"/>
+                                       <dynamics damping="0.4" friction="0.3"/>)"));
+  const JointDescription& j = body(d, "b").joints[0];
+  EXPECT_EQ(j.type, JointType::slide);
+  EXPECT_EQ(j.axis, Vector3::UnitY());
+  EXPECT_EQ(*j.range, Vector2(-1, 2));
+  EXPECT_EQ(*j.actuator_force_range, Vector2(-30, 30));
+  EXPECT_EQ(j.damping, 0.4);
+  EXPECT_EQ(j.dry_friction, 0.3);
+  EXPECT_TRUE(mentions(d.warnings, "velocity"));
+}
+
+TEST(Urdf, a_floating_joint_on_a_fixed_base_is_free_in_the_world) {
+  const Description d = parse(link("table") + link("cube") +
+                              joint("j", "floating", "table", "cube", R"(<origin xyz="0 0 2"/>)"));
+  EXPECT_EQ(body(d, "cube").parent, "world");
+  EXPECT_EQ(body(d, "cube").joints[0].type, JointType::free);
+  EXPECT_EQ(body(d, "cube").pose.position, Vector3(0, 0, 2));
+  EXPECT_EQ(build(d).nv(), 6);
+}
+
+TEST(Urdf, a_planar_joint_moves_across_its_axis) {
+  const Description d =
+      parse(link("a") + link("b") + joint("j", "planar", "a", "b", R"(<axis xyz="1 0 0"/>)"));
+  const auto& joints = body(d, "b").joints;
+  ASSERT_EQ(joints.size(), 3u);
+  EXPECT_NEAR(joints[0].axis.x(), 0.0, 1e-15);
+  EXPECT_NEAR(joints[1].axis.x(), 0.0, 1e-15);
+  EXPECT_TRUE(joints[2].axis.isApprox(Vector3::UnitX()));
+}
+
+TEST(Urdf, a_sphere_of_no_radius_is_a_contact_point) {
+  const Description d = parse(
+      link("a", std::string(heavy) + R"(<collision><geometry><sphere radius="0"/></geometry></collision>)"));
+  ASSERT_EQ(d.geometries.size(), 1u);
+  EXPECT_EQ(d.geometries[0].size[0], 0.0);
+  EXPECT_EQ(d.geometries[0].contype, 1);
+  EXPECT_NO_THROW(build(d));
+}
+
+TEST(Urdf, sizes_are_halved_and_visuals_do_not_collide) {
+  const Description d = parse(link("a", std::string(heavy) + R"(
+      <collision><geometry><box size="2 4 6"/></geometry></collision>
+      <collision><geometry><cylinder radius="1" length="3"/></geometry></collision>
+      <visual><geometry><sphere radius="1"/></geometry><material name="m"><color rgba="1 0 0 1"/></material></visual>)"));
+  EXPECT_EQ(d.geometries[0].size, Vector3(1, 2, 3));
+  EXPECT_EQ(d.geometries[0].name, "a_0");
+  EXPECT_EQ(d.geometries[1].size[1], 1.5);
+  EXPECT_EQ(d.geometries[2].contype, 0);
+  EXPECT_EQ(d.geometries[2].rgba[0], 1.0f);
+}
+
+TEST(Urdf, an_inertia_no_body_has_is_taken_with_a_warning) {
+  const Description d = parse(link("base") + link("odd", R"(<inertial><mass value="1"/>
+      <inertia ixx="1" iyy="1" izz="5" ixy="0" ixz="0" iyz="0"/></inertial>)") +
+                              joint("j", "continuous", "base", "odd"));
+  EXPECT_TRUE(mentions(d.warnings, "the largest exceeds the sum of the others"));
+  EXPECT_EQ(body(d, "odd").inertia.inertia(2, 2), 5.0);
+  EXPECT_NO_THROW(build(d));
+}
+
+TEST(Urdf, a_joint_that_moves_nothing_gets_a_tiny_rotor_with_a_warning) {
+  const Description d = parse(link("base") + link("finger", "") + joint("j", "continuous", "base", "finger"));
+  EXPECT_TRUE(mentions(d.warnings, "moves no mass"));
+  EXPECT_NO_THROW(build(d));
+}
+
+TEST(Urdf, extensions_are_named_once) {
+  const Description d = parse(link("a") + "<gazebo/><gazebo/><transmission/><mystery/>");
+  EXPECT_EQ(std::count_if(d.warnings.begin(), d.warnings.end(),
+                          [](const std::string& w) { return w.find("<gazebo>") != w.npos; }),
+            1);
+  EXPECT_TRUE(mentions(d.warnings, "<mystery>"));
+}
+
+TEST(Urdf, groups_of_drake_and_pairs_of_srdf_exclude_contacts) {
+  const fs::path srdf = fs::path(::testing::TempDir()) / "articula_pairs.srdf";
+  std::ofstream(srdf) << R"(<robot name="r"><disable_collisions link1="a" link2="c"/>
+      <disable_collisions link1="a" link2="nobody"/></robot>)";
+  LoadOptions options;
+  options.srdf = srdf;
+  const Description d = parse(link("a") + link("b") + link("c") + joint("j", "continuous", "a", "b") +
+                                  joint("k", "continuous", "b", "c") + R"(
+      <collision_filter_group name="g"><member link="a"/><member link="b"/>
+        <ignored_collision_filter_group collision_filter_group="g"/></collision_filter_group>)",
+                              options);
+  fs::remove(srdf);
+  ASSERT_EQ(d.contact_exclusions.size(), 2u);
+  EXPECT_EQ(d.contact_exclusions[0].body2, "b");
+  EXPECT_EQ(d.contact_exclusions[1].body2, "c");
+  EXPECT_TRUE(mentions(d.warnings, "'nobody'"));
+}
+
+class UrdfFiles : public ::testing::Test {
+ protected:
+  UrdfFiles() {
+    fs::create_directories(directory / "my_robot/urdf");
+    fs::create_directories(directory / "my_robot/meshes");
+    std::ofstream(directory / "my_robot/meshes/tetra.OBJ") << "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
+                                                              "f 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n";
+  }
+  ~UrdfFiles() override { fs::remove_all(directory); }
+
+  Description load_with(const std::string& filename, const std::string& attributes = "",
+                        const LoadOptions& options = {}) const {
+    const fs::path file = directory / "my_robot/urdf/robot.urdf";
+    std::ofstream(file)
+        << "<robot name=\"r\">"
+        << link("a",
+                std::string(heavy) +
+                    fmt::format(R"(<collision><geometry><mesh filename="{}" {}/></geometry></collision>)",
+                                filename, attributes))
+        << "</robot>";
+    return load_urdf(file, options);
+  }
+
+  const fs::path directory = fs::path(::testing::TempDir()) / "articula_urdf_files";
+};
+
+TEST_F(UrdfFiles, packages_are_found_above_the_file_and_in_the_search_path) {
+  for (const char* name : {"package://my_robot/meshes/tetra.OBJ", "package:///my_robot/meshes/tetra.OBJ",
+                           "package://renamed/meshes/tetra.OBJ", "../meshes/tetra.OBJ", "meshes/tetra.OBJ",
+                           "model://my_robot/meshes/tetra.OBJ"}) {
+    EXPECT_EQ(load_with(name).meshes.size(), 1u) << name;
+  }
+  EXPECT_EQ(load_with("file://" + (directory / "my_robot/meshes/tetra.OBJ").string()).meshes.size(), 1u);
+  fs::create_directories(directory / "elsewhere");
+  fs::rename(directory / "my_robot/meshes", directory / "elsewhere/meshes");
+  EXPECT_THROW(load_with("package://other/meshes/tetra.OBJ"), Error);
+  LoadOptions options;
+  options.search_path = {directory / "elsewhere"};
+  EXPECT_EQ(load_with("package://other/meshes/tetra.OBJ", "", options).meshes.size(), 1u);
+}
+
+TEST_F(UrdfFiles, a_missing_mesh_is_an_error_or_a_warning_as_asked) {
+  try {
+    load_with("package://nowhere/foot.stl");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("robot.urdf:1"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("search path"), std::string::npos) << error.what();
+  }
+  LoadOptions options;
+  options.need_all_meshes = false;
+  EXPECT_TRUE(mentions(load_with("package://nowhere/foot.stl", "", options).warnings, "foot.stl"));
+}
+
+TEST_F(UrdfFiles, a_negative_scale_mirrors_the_mesh) {
+  const Description d = load_with("../meshes/tetra.OBJ", "scale=\"2 -1 1\"");
+  Vector3 lowest = Vector3::Constant(1e9), highest = -lowest;
+  for (const Vector3& v : d.meshes[0]->vertices) {
+    const Vector3 x = d.geometries[0].pose.position + d.geometries[0].pose.rotation * v;
+    lowest = lowest.cwiseMin(x);
+    highest = highest.cwiseMax(x);
+  }
+  EXPECT_TRUE(lowest.isApprox(Vector3(0, -1, 0), 1e-6) || (lowest - Vector3(0, -1, 0)).norm() < 1e-6);
+  EXPECT_LT((highest - Vector3(2, 0, 1)).norm(), 1e-6);
+}
+
+}  // namespace
+}  // namespace articula
