@@ -5,6 +5,7 @@
 #include "bench/collision.hpp"
 #include "bench/dynamics.hpp"
 #include "bench/load.hpp"
+#include "bench/solvers.hpp"
 #include "bench/steps.hpp"
 #include "cli/command.hpp"
 #include "cli/rows.hpp"
@@ -44,12 +45,26 @@ void add(CLI::App& bench, const char* name, const char* description, void (*run)
   command->callback([options, run] { run(*options); });
 }
 
+void add_solvers(CLI::App& bench) {
+  CLI::App* command = bench.add_subcommand(
+      "solvers", "Contact solvers on generated and recorded problems: how exact, how fast");
+  const auto options = std::make_shared<bench::SolverOptions>();
+  const auto json = std::make_shared<bool>(false);
+  command->add_flag("--json", *json, "For machines: one JSON object");
+  command->add_flag("--full", options->full, "The acceptance size: 100,000 problems for each solver");
+  command->add_option("--seed", options->seed, "Of the generated problems");
+  command->add_option("--problems", options->archives, "Recorded problems: files, each a set by its name")
+      ->check(CLI::ExistingFile);
+  command->callback([options, json] { print_figures(bench::measure_solvers(*options), *json); });
+}
+
 }  // namespace
 
 void add_bench(CLI::App& app) {
   CLI::App* bench = app.add_subcommand("bench", "Measure, beside rivals where they are installed");
   bench->require_subcommand(1);
   add(*bench, "collision", "Narrow phase by pair, and the collision stage of whole robots", bench_collision);
+  add_solvers(*bench);
   add(*bench, "dynamics", "Rigid-body kernels and their derivatives", bench_dynamics);
   add(*bench, "load", "From a file to a model that is ready; meshes", bench_load);
   add(*bench, "steps", "Whole steps in contact under both friction laws, and batches over threads",

@@ -1,10 +1,19 @@
+# Problems that tests and benchmarks share: random robots, contact problems generated and recorded.
+add_library(articula_problems STATIC
+  ${PROJECT_SOURCE_DIR}/tests/support/random_tree.cpp
+  ${PROJECT_SOURCE_DIR}/tests/support/contact_problems.cpp
+  ${PROJECT_SOURCE_DIR}/tests/support/problem_archive.cpp)
+articula_own_target(articula_problems)
+target_include_directories(articula_problems PUBLIC ${PROJECT_SOURCE_DIR})
+target_link_libraries(articula_problems PUBLIC articula)
+
 # The benchmarks' own code; the allocation counter in it replaces malloc in whatever executable links this.
 file(GLOB_RECURSE bench_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.cpp)
 list(FILTER bench_sources EXCLUDE REGEX "/bench/peers/")
 add_library(articula_bench STATIC ${bench_sources})
 articula_own_target(articula_bench)
 target_include_directories(articula_bench PUBLIC ${PROJECT_SOURCE_DIR})
-target_link_libraries(articula_bench PUBLIC articula nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
+target_link_libraries(articula_bench PUBLIC articula articula_problems nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
 
 # All commands in a library, so that tests reach them; the executable adds main.
 file(GLOB_RECURSE cli_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*.cpp)

@@ -10,7 +10,7 @@ namespace articula {
 double ContactProblem::mobility(const Block& block) const {
   double trace = 0.0;
   for (int i = 0; i < block.dim; ++i) trace += g(block.first + i, block.first + i);
-  return trace / block.dim;
+  return std::max(trace / block.dim, 1e-30);
 }
 
 double velocity_scale(std::span<const double> b, double gravity_step) {
@@ -26,23 +26,29 @@ void contact_velocities(const ContactProblem& problem, const double* lam, double
 
 namespace {
 
-double velocity(const ContactProblem& problem, const double* lam, int row) {
-  return problem.b[row] + strip_dot(problem.row(row), lam, problem.size);
-}
+// Velocities that are known, or computed row by row.
+struct Velocities {
+  const ContactProblem& problem;
+  const double *lam, *sigma;
+
+  double operator()(int row) const {
+    return sigma != nullptr ? sigma[row] : problem.b[row] + strip_dot(problem.row(row), lam, problem.size);
+  }
+};
 
 double interval_error(double lam, double sigma, double g, double low, double high) {
   return g * std::abs(lam - std::clamp(lam - sigma / g, low, high));
 }
 
 // Each tangent against its own interval, as wide as the normal impulse allows.
-double pyramid_error(const ContactProblem& problem, const Block& block, const double* lam, double g) {
+double pyramid_error(const Velocities& velocity, const Block& block, const double* lam, double g) {
   const double normal = lam[block.first];
-  double error = interval_error(normal, velocity(problem, lam, block.first), g, 0.0,
-                                std::numeric_limits<double>::infinity());
+  double error =
+      interval_error(normal, velocity(block.first), g, 0.0, std::numeric_limits<double>::infinity());
   for (int i = 0; i < block.tangents(); ++i) {
     const int row = block.first + 1 + i;
     const double bound = block.mu[i] * std::max(normal, 0.0);
-    error = std::max(error, interval_error(lam[row], velocity(problem, lam, row), g, -bound, bound));
+    error = std::max(error, interval_error(lam[row], velocity(row), g, -bound, bound));
   }
   return error;
 }
@@ -50,14 +56,14 @@ double pyramid_error(const ContactProblem& problem, const Block& block, const do
 // Tangents are stretched to one coefficient mu, the largest: lam_i mu / mu_i, sigma_i mu_i / mu. On the
 // circular cone ‖x_T‖ <= mu x_N:
 //   P(z) = z inside,  0 in the polar cone mu ‖z_T‖ <= -z_N,  else along the generator (1, mu z_T / ‖z_T‖).
-double cone_error(const ContactProblem& problem, const Block& block, const double* lam, double g) {
+double cone_error(const Velocities& velocity, const Block& block, const double* lam, double g) {
   double mu = 0.0;
   for (int i = 0; i < block.tangents(); ++i) mu = std::max(mu, block.mu[i]);
   double x[5] = {}, z[5] = {}, slip = 0.0, pull = 0.0;
   for (int i = 0; i < block.tangents(); ++i) {
     if (block.mu[i] <= 0.0) continue;
     const int row = block.first + 1 + i;
-    const double sigma = velocity(problem, lam, row) * (block.mu[i] / mu);
+    const double sigma = velocity(row) * (block.mu[i] / mu);
     x[i] = lam[row] * (mu / block.mu[i]);
     z[i] = x[i] - sigma / g;
     slip += sigma * sigma;
@@ -66,7 +72,7 @@ double cone_error(const ContactProblem& problem, const Block& block, const doubl
   slip = std::sqrt(slip);
   pull = std::sqrt(pull);
   const double normal = lam[block.first];
-  const double z_N = normal - (velocity(problem, lam, block.first) + mu * slip) / g;
+  const double z_N = normal - (velocity(block.first) + mu * slip) / g;
   double along = 1.0, p_N = z_N;  // P(z) = (p_N, along z_T)
   if (mu * pull <= -z_N) {
     along = p_N = 0.0;
@@ -79,24 +85,23 @@ double cone_error(const ContactProblem& problem, const Block& block, const doubl
   return g * std::sqrt(sum);
 }
 
-double block_error(const ContactProblem& problem, const Block& block, const double* lam) {
+double block_error(const ContactProblem& problem, const Velocities& velocity, const Block& block,
+                   const double* lam) {
   const double infinity = std::numeric_limits<double>::infinity();
   const double g = problem.mobility(block);
   switch (block.kind) {
     case BlockKind::equality: {
       double worst = 0.0;
-      for (int i = 0; i < block.dim; ++i)
-        worst = std::max(worst, std::abs(velocity(problem, lam, block.first + i)));
+      for (int i = 0; i < block.dim; ++i) worst = std::max(worst, std::abs(velocity(block.first + i)));
       return worst;
     }
     case BlockKind::unilateral:
-      return interval_error(lam[block.first], velocity(problem, lam, block.first), g, 0.0, infinity);
+      return interval_error(lam[block.first], velocity(block.first), g, 0.0, infinity);
     case BlockKind::interval:
-      return interval_error(lam[block.first], velocity(problem, lam, block.first), g, -block.bound,
-                            block.bound);
+      return interval_error(lam[block.first], velocity(block.first), g, -block.bound, block.bound);
     case BlockKind::contact:
-      return problem.law == FrictionLaw::cone ? cone_error(problem, block, lam, g)
-                                              : pyramid_error(problem, block, lam, g);
+      return problem.law == FrictionLaw::cone ? cone_error(velocity, block, lam, g)
+                                              : pyramid_error(velocity, block, lam, g);
   }
   return infinity;
 }
@@ -104,9 +109,14 @@ double block_error(const ContactProblem& problem, const Block& block, const doub
 }  // namespace
 
 double contact_residual(const ContactProblem& problem, const double* lam) {
+  return contact_residual(problem, lam, nullptr);
+}
+
+double contact_residual(const ContactProblem& problem, const double* lam, const double* sigma) {
+  const Velocities velocity{problem, lam, sigma};
   double worst = 0.0;
   for (const Block& block : problem.blocks) {
-    const double error = block_error(problem, block, lam);
+    const double error = block_error(problem, velocity, block, lam);
     if (!(error <= worst)) worst = error;  // a NaN stays
   }
   return worst;
@@ -170,6 +180,7 @@ std::string_view to_string(SolveStatus status) {
   switch (status) {
     case SolveStatus::solved: return "solved";
     case SolveStatus::multiple: return "multiple";
+    case SolveStatus::infeasible_bias: return "infeasible_bias";
     case SolveStatus::inexact: return "inexact";
   }
   return "unknown";

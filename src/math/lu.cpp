@@ -10,6 +10,8 @@ namespace articula {
 
 namespace {
 
+constexpr int panel = 4;  // columns eliminated together: one pass over the rest for every four pivots
+
 int padded(int n) { return (n + 3) / 4 * 4; }
 
 }  // namespace
@@ -26,42 +28,108 @@ void LuFactor::resize(int n) {
   a_.resize(static_cast<std::size_t>(n) * stride_);
   inverse_pivot_.resize(n);
   swap_.resize(n);
+  for (int i = 0; i < n; ++i) std::fill(row(i) + n, row(i) + stride_, 0.0);
 }
 
-// Rows below k lose their k-th column: a_i -= (a_ik / a_kk) a_k, and keep the multiplier in its place.
-void LuFactor::eliminate_below(int k) {
-  const double* pivot_row = row(k);
-  for (int i = k + 1; i < n_; ++i) {
-    double* target = row(i);
-    const double multiplier = target[k] * inverse_pivot_[k];
-    target[k] = multiplier;
-    if (multiplier != 0.0) strip_add(target + k + 1, pivot_row + k + 1, -multiplier, n_ - k - 1);
+bool LuFactor::accept_pivot(int k) {
+  const double pivot = row(k)[k], size = std::abs(pivot);
+  if (!(size > 0.0) || !std::isfinite(size)) return false;
+  smallest_ = std::min(smallest_, size);
+  largest_ = std::max(largest_, size);
+  if (pivot < 0.0) sign_ = -sign_;
+  inverse_pivot_[k] = 1.0 / pivot;
+  return true;
+}
+
+// Row i, from column `from` on, loses the multiples of the panel's rows that stand in its columns k...
+void LuFactor::subtract_panel(int k, int width, int i, int from) {
+  double* target = row(i);
+  if (width < panel) {
+    for (int p = k; p < k + width; ++p) strip_add(target + from, row(p) + from, -target[p], stride_ - from);
+    return;
   }
+  const Lanes m0 = broadcast(target[k]), m1 = broadcast(target[k + 1]), m2 = broadcast(target[k + 2]),
+              m3 = broadcast(target[k + 3]);
+  const double *r0 = row(k), *r1 = row(k + 1), *r2 = row(k + 2), *r3 = row(k + 3);
+  for (int j = from; j < stride_; j += 4) {
+    Lanes x = load_lanes(target + j);
+    x = x - m0 * load_lanes(r0 + j);
+    x = x - m1 * load_lanes(r1 + j);
+    x = x - m2 * load_lanes(r2 + j);
+    x = x - m3 * load_lanes(r3 + j);
+    store_lanes(target + j, x);
+  }
+}
+
+// Columns k to k + width of L and of the pivots.
+bool LuFactor::factor_panel(int k, int width) {
+  for (int c = k; c < k + width; ++c) {
+    int best = c;
+    for (int i = c + 1; i < n_; ++i) {
+      if (std::abs(row(i)[c]) > std::abs(row(best)[c])) best = i;
+    }
+    swap_[c] = best;
+    if (best != c) {
+      std::swap_ranges(row(c), row(c) + stride_, row(best));
+      sign_ = -sign_;
+    }
+    if (!accept_pivot(c)) return false;
+    const double* pivot_row = row(c);
+    for (int i = c + 1; i < n_; ++i) {
+      double* target = row(i);
+      target[c] *= inverse_pivot_[c];
+      for (int j = c + 1; j < k + width; ++j) target[j] -= target[c] * pivot_row[j];
+    }
+  }
+  return true;
 }
 
 bool LuFactor::factor() {
-  double smallest = 1e300, largest = 0.0;
-  for (int k = 0; k < n_; ++k) {
-    int best = k;
-    for (int i = k + 1; i < n_; ++i) {
-      if (std::abs(row(i)[k]) > std::abs(row(best)[k])) best = i;
+  symmetric_ = false;
+  smallest_ = 1e300;
+  largest_ = 0.0;
+  sign_ = 1.0;
+  for (int k = 0; k < n_; k += panel) {
+    const int width = std::min(panel, n_ - k);
+    if (!factor_panel(k, width)) return false;
+    for (int c = k + 1; c < k + width; ++c) {
+      for (int p = k; p < c; ++p)
+        strip_add(row(c) + k + width, row(p) + k + width, -row(c)[p], stride_ - k - width);
     }
-    swap_[k] = best;
-    if (best != k) std::swap_ranges(row(k), row(k) + n_, row(best));
-    const double pivot = row(k)[k], size = std::abs(pivot);
-    if (!(size > 0.0) || !std::isfinite(size)) return false;
-    smallest = std::min(smallest, size);
-    largest = std::max(largest, size);
-    inverse_pivot_[k] = 1.0 / pivot;
-    eliminate_below(k);
+    for (int i = k + width; i < n_; ++i) subtract_panel(k, width, i, k + width);
   }
-  pivot_ratio_ = n_ == 0 ? 1.0 : smallest / largest;
+  return true;
+}
+
+// Row k of U is what is left of row k; row i loses (u_ki / u_kk) times it. Below the diagonal stand the
+// multipliers while they are needed.
+bool LuFactor::factor_symmetric() {
+  symmetric_ = true;
+  smallest_ = 1e300;
+  largest_ = 0.0;
+  sign_ = 1.0;
+  for (int k = 0; k < n_; k += panel) {
+    const int width = std::min(panel, n_ - k);
+    for (int c = k; c < k + width; ++c) {
+      for (int p = k; p < c; ++p)
+        strip_add(row(c) + c, row(p) + c, -row(p)[c] * inverse_pivot_[p], stride_ - c);
+      if (!(row(c)[c] > 0.0) || !accept_pivot(c)) return false;
+    }
+    for (int i = k + width; i < n_; ++i) {
+      for (int p = k; p < k + width; ++p) row(i)[p] = row(p)[i] * inverse_pivot_[p];
+      subtract_panel(k, width, i, i / 4 * 4);
+    }
+  }
   return true;
 }
 
 void LuFactor::solve(double* x) const {
-  for (int k = 0; k < n_; ++k) std::swap(x[k], x[swap_[k]]);
-  for (int i = 1; i < n_; ++i) x[i] -= strip_dot(row(i), x, i);
+  if (symmetric_) {
+    for (int i = 0; i < n_; ++i) strip_add(x + i + 1, row(i) + i + 1, -x[i] * inverse_pivot_[i], n_ - i - 1);
+  } else {
+    for (int k = 0; k < n_; ++k) std::swap(x[k], x[swap_[k]]);
+    for (int i = 1; i < n_; ++i) x[i] -= strip_dot(row(i), x, i);
+  }
   for (int i = n_ - 1; i >= 0; --i) {
     x[i] = (x[i] - strip_dot(row(i) + i + 1, x + i + 1, n_ - i - 1)) * inverse_pivot_[i];
   }
@@ -69,11 +137,14 @@ void LuFactor::solve(double* x) const {
 
 void LuFactor::solve_columns(double* x, int stride, int columns) const {
   const auto at = [&](int i) { return x + static_cast<std::size_t>(i) * stride; };
-  for (int k = 0; k < n_; ++k) {
+  for (int k = 0; k < n_ && !symmetric_; ++k) {
     if (swap_[k] != k) std::swap_ranges(at(k), at(k) + columns, at(swap_[k]));
   }
   for (int i = 1; i < n_; ++i) {
-    for (int j = 0; j < i; ++j) strip_add(at(i), at(j), -row(i)[j], columns);
+    for (int j = 0; j < i; ++j) {
+      const double multiplier = symmetric_ ? row(j)[i] * inverse_pivot_[j] : row(i)[j];
+      strip_add(at(i), at(j), -multiplier, columns);
+    }
   }
   for (int i = n_ - 1; i >= 0; --i) {
     for (int j = i + 1; j < n_; ++j) strip_add(at(i), at(j), -row(i)[j], columns);
@@ -83,6 +154,10 @@ void LuFactor::solve_columns(double* x, int stride, int columns) const {
 
 // A^T = U^T L^T P: row by row, what is known is subtracted from all that follows.
 void LuFactor::solve_transposed(double* x) const {
+  if (symmetric_) {
+    solve(x);
+    return;
+  }
   for (int i = 0; i < n_; ++i) {
     const double* a = row(i);
     x[i] *= inverse_pivot_[i];

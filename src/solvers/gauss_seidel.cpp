@@ -1,4 +1,4 @@
-#include "gauss_seidel.hpp"
+#include "articula/solvers/gauss_seidel.hpp"
 
 #include <algorithm>
 #include <cmath>

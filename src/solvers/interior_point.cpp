@@ -35,20 +35,15 @@ double cone_step(double a, double da, const double* x, const double* dx, int n) 
 
 }  // namespace
 
-// dw = constant - by_beta dbeta - by_gamma dgamma, the friction laws linearised and dpsi eliminated.
-struct InteriorPoint::Linearised {
-  double beta[5], w[5], gamma;
-  double constant[5], by_gamma[5], by_beta[5][5];
-  double defect;  // kappa - gamma psi - beta . w
-};
-
 void InteriorPoint::reserve(int rows, int blocks) {
   cones_.reserve(rows);
   normals_.reserve(blocks);
   G_.reserve(static_cast<std::size_t>(rows) * rows);
-  for (std::vector<double>* vector : {&unit_, &b_, &lam_, &eta_, &dlam_, &deta_, &constant_})
-    vector->reserve(rows);
-  lu_.reserve(rows);
+  for (std::vector<double>* vector :
+       {&unit_, &b_, &lam_, &eta_, &dlam_, &deta_, &constant_, &by_kappa_, &shift_, &tangent_, &metric_})
+    vector->reserve(rows + 1);
+  kept_.reserve(4 * rows + 2);
+  lu_.reserve(rows + 1);  // and kappa, on the path
 }
 
 void InteriorPoint::scale(const ContactProblem& problem) {
@@ -112,6 +107,8 @@ InteriorPoint::Linearised InteriorPoint::linearise(const Cone& cone, double kapp
   for (int i = 0; i < n; ++i)
     x[i] = -(l.gamma * l.w[i] + cone.psi * l.beta[i]) - l.beta[i] * l.defect / l.gamma;
   apply(x, l.constant);
+  for (int i = 0; i < n; ++i) x[i] = -l.beta[i] / l.gamma;
+  apply(x, l.by_kappa);
   for (int i = 0; i < n; ++i) x[i] = l.w[i] - l.beta[i] * cone.psi / l.gamma;
   apply(x, l.by_gamma);
   for (int j = 0; j < n; ++j) {
@@ -122,10 +119,10 @@ InteriorPoint::Linearised InteriorPoint::linearise(const Cone& cone, double kapp
   return l;
 }
 
-// (G + H) dlam = eta - G lam - b + constant,   deta = constant - H dlam
-bool InteriorPoint::step(const ContactProblem& problem, double kappa) {
-  lu_.resize(size_);
+// G + H into the first rows and columns of lu_, the constants and their derivatives with respect to kappa.
+void InteriorPoint::assemble(const ContactProblem& problem, double kappa) {
   constant_.assign(size_, 0.0);
+  by_kappa_.assign(size_, 0.0);
   for (int i = 0; i < size_; ++i) {
     std::copy(&G_[i * size_], &G_[i * size_] + size_, lu_.row(i));
     lu_.row(i)[i] += proximal;
@@ -133,6 +130,7 @@ bool InteriorPoint::step(const ContactProblem& problem, double kappa) {
   for (int n : normals_) {
     lu_.row(n)[n] += eta_[n] / lam_[n];
     constant_[n] = kappa / lam_[n] - eta_[n];
+    by_kappa_[n] = 1.0 / lam_[n];
   }
   for (const Block& block : problem.blocks) {
     if (block.kind != BlockKind::equality) continue;
@@ -143,34 +141,54 @@ bool InteriorPoint::step(const ContactProblem& problem, double kappa) {
     for (int i = 0; i < cone.count; ++i) {
       double* row = lu_.row(cone.first + i);
       constant_[cone.first + i] = l.constant[i] / cone.mu[i];
+      by_kappa_[cone.first + i] = l.by_kappa[i] / cone.mu[i];
       if (cone.normal >= 0) row[cone.normal] += l.by_gamma[i] / cone.mu[i];
       for (int j = 0; j < cone.count; ++j) row[cone.first + j] += l.by_beta[i][j] / (cone.mu[i] * cone.mu[j]);
     }
   }
-  dlam_.resize(size_);
+}
+
+// deta = constant + by_kappa dkappa - H dlam, and dpsi.
+void InteriorPoint::recover_velocities(double kappa, double dkappa) {
   deta_.resize(size_);
-  for (int i = 0; i < size_; ++i)
-    dlam_[i] = eta_[i] - b_[i] - strip_dot(&G_[i * size_], lam_.data(), size_) + constant_[i];
-  if (!lu_.factor()) return false;
-  lu_.solve(dlam_.data());
-  std::copy(constant_.begin(), constant_.end(), deta_.begin());
+  for (int i = 0; i < size_; ++i) deta_[i] = constant_[i] + by_kappa_[i] * dkappa;
   for (int n : normals_) deta_[n] -= eta_[n] / lam_[n] * dlam_[n];
   for (Cone& cone : cones_) {
     const Linearised l = linearise(cone, kappa);
     const double dgamma = cone.normal >= 0 ? dlam_[cone.normal] : 0.0;
-    cone.dpsi = l.defect - cone.psi * dgamma;
+    cone.dpsi = l.defect + dkappa - cone.psi * dgamma;
     for (int i = 0; i < cone.count; ++i) {
-      double dw = l.constant[i] - l.by_gamma[i] * dgamma;
+      double dw = l.constant[i] + l.by_kappa[i] * dkappa - l.by_gamma[i] * dgamma;
       for (int j = 0; j < cone.count; ++j) dw -= l.by_beta[i][j] * dlam_[cone.first + j] / cone.mu[j];
       deta_[cone.first + i] = dw / cone.mu[i];
       cone.dpsi -= l.w[i] * dlam_[cone.first + i] / cone.mu[i] + l.beta[i] * dw;
     }
     cone.dpsi /= l.gamma;
   }
+}
+
+// (G + H) dlam = eta - G lam - b + constant,   deta = constant - H dlam
+bool InteriorPoint::step(const ContactProblem& problem, double kappa) {
+  lu_.resize(size_);
+  assemble(problem, kappa);
+  dlam_.resize(size_);
+  for (int i = 0; i < size_; ++i)
+    dlam_[i] = eta_[i] - b_[i] - strip_dot(&G_[i * size_], lam_.data(), size_) + constant_[i];
+  if (!lu_.factor()) return false;
+  lu_.solve(dlam_.data());
+  recover_velocities(kappa, 0.0);
   for (int i = 0; i < size_; ++i) {
     if (!std::isfinite(dlam_[i]) || !std::isfinite(deta_[i])) return false;
   }
   return true;
+}
+
+void InteriorPoint::advance(double alpha) {
+  for (int i = 0; i < size_; ++i) {
+    lam_[i] += alpha * dlam_[i];
+    eta_[i] += alpha * deta_[i];
+  }
+  for (Cone& cone : cones_) cone.psi += alpha * cone.dpsi;
 }
 
 double InteriorPoint::longest_step(const ContactProblem&) const {
@@ -215,6 +233,7 @@ int InteriorPoint::solve(const ContactProblem& problem, const Settings& settings
   for (int n : normals_) lam_[n] = eta_[n] = settings.start;
   for (Cone& cone : cones_) cone.psi = settings.start;
   int iteration = 0;
+  int stalled = 0;
   double centring = 0.2;
   for (; iteration < settings.most_iterations; ++iteration) {
     const double now = gap(problem);
@@ -222,14 +241,12 @@ int InteriorPoint::solve(const ContactProblem& problem, const Settings& settings
     for (int i = 0; i < size_; ++i)
       error = std::max(error, std::abs(eta_[i] - b_[i] - strip_dot(&G_[i * size_], lam_.data(), size_)));
     if (now <= 2.0 * settings.kappa && error < 1e-13) break;
+    if (stalled > 6) break;
     if (!step(problem, std::max(settings.kappa, centring * now))) break;
     const double alpha = std::min(1.0, to_boundary * longest_step(problem));
+    stalled = alpha < 0.05 ? stalled + 1 : 0;
     centring = alpha > 0.9 ? settings.patience : alpha > 0.5 ? std::max(settings.patience, 0.2) : 0.8;
-    for (int i = 0; i < size_; ++i) {
-      lam_[i] += alpha * dlam_[i];
-      eta_[i] += alpha * deta_[i];
-    }
-    for (Cone& cone : cones_) cone.psi += alpha * cone.dpsi;
+    advance(alpha);
   }
   for (int i = 0; i < size_; ++i) lam[i] = unit_[i] * lam_[i];
   return iteration;

@@ -34,23 +34,25 @@ void ModeSystem::reserve(int rows, int blocks) {
   for (std::vector<double>* vector : {&x_, &step_, &combined_, &fixed_}) vector->reserve(rows);
 }
 
-void ModeSystem::add_contact(const ContactProblem& problem, int index, const RowMode* mode,
-                             const SlideState& slide, bool directions_known) {
+namespace {
+
+void add_contact(const ContactProblem& problem, int index, const RowMode* mode, const SlideState& slide,
+                 bool directions_known, std::vector<ModeUnknown>& unknowns) {
   const Block& block = problem.blocks[index];
   const int n = block.first, tangents = block.tangents();
   if (mode[n] == RowMode::free) return;
   const double weight = problem.mobility(block);
-  Unknown normal{.row = n, .block = index, .weight = weight};
+  ModeUnknown normal{.row = n, .block = index, .weight = weight};
   const RowMode first = tangents > 0 ? mode[n + 1] : RowMode::free;
   if (first == RowMode::slide || first == RowMode::yield) {
     if (first == RowMode::yield || directions_known) {
       normal.tangents = tangents;
       for (int i = 0; i < tangents; ++i) normal.along[i] = -block.mu[i] * slide.d[i];
     }
-    unknowns_.push_back(normal);
+    unknowns.push_back(normal);
     if (first == RowMode::yield || !directions_known) return;
     for (int j = 0; j + 1 < tangents; ++j) {
-      Unknown across{.row = n, .block = index, .tangents = tangents, .across = true};
+      ModeUnknown across{.row = n, .block = index, .tangents = tangents, .across = true};
       basis_across(slide.d, tangents, j, across.along);
       double squared = 0.0;
       for (int i = 0; i < tangents; ++i) {
@@ -59,7 +61,7 @@ void ModeSystem::add_contact(const ContactProblem& problem, int index, const Row
       }
       across.weight = weight * squared;
       across.compliance = slide.speed / slide.normal;
-      unknowns_.push_back(across);
+      unknowns.push_back(across);
     }
     return;
   }
@@ -68,50 +70,52 @@ void ModeSystem::add_contact(const ContactProblem& problem, int index, const Row
     normal.tangents = tangents;
     normal.along[i] = mode[n + 1 + i] == RowMode::upper ? block.mu[i] : -block.mu[i];
   }
-  unknowns_.push_back(normal);
+  unknowns.push_back(normal);
   for (int i = 0; i < tangents; ++i) {
     // A tangent along which nothing can move (out of the plane of a planar robot) carries nothing.
     if (mode[n + 1 + i] == RowMode::hold && problem.g(n + 1 + i, n + 1 + i) > 1e-20 * weight)
-      unknowns_.push_back({.row = n + 1 + i, .block = index, .weight = weight});
+      unknowns.push_back({.row = n + 1 + i, .block = index, .weight = weight});
   }
 }
 
-void ModeSystem::list_unknowns(const ContactProblem& problem, const RowMode* mode, const SlideState* slides,
-                               bool directions_known) {
-  unknowns_.clear();
+}  // namespace
+
+void list_unknowns(const ContactProblem& problem, const RowMode* mode, const SlideState* slides,
+                   bool directions_known, std::vector<ModeUnknown>& unknowns) {
+  unknowns.clear();
   const int count = static_cast<int>(problem.blocks.size());
   for (int k = 0; k < count; ++k) {
     const Block& block = problem.blocks[k];
     if (block.kind == BlockKind::contact) {
-      add_contact(problem, k, mode, slides[k], directions_known);
+      add_contact(problem, k, mode, slides[k], directions_known, unknowns);
       continue;
     }
     const double weight = problem.mobility(block);
     for (int i = block.first; i < block.first + block.dim; ++i) {
-      if (mode[i] == RowMode::hold) unknowns_.push_back({.row = i, .block = k, .weight = weight});
+      if (mode[i] == RowMode::hold) unknowns.push_back({.row = i, .block = k, .weight = weight});
     }
   }
 }
 
-double ModeSystem::gather(const Unknown& u, const double* sigma) const {
+double gather(const ModeUnknown& u, const double* sigma) {
   if (!u.across) return sigma[u.row];
   double sum = 0.0;
   for (int i = 0; i < u.tangents; ++i) sum += u.along[i] * sigma[u.row + 1 + i];
   return sum;
 }
 
-void ModeSystem::spread(const double* x, double* lam) const {
-  for (std::size_t k = 0; k < unknowns_.size(); ++k) {
-    const Unknown& u = unknowns_[k];
+double dot_spread(const ModeUnknown& u, const double* g) {
+  double sum = u.across ? 0.0 : g[u.row];
+  for (int i = 0; i < u.tangents; ++i) sum += u.along[i] * g[u.row + 1 + i];
+  return sum;
+}
+
+void spread(const std::vector<ModeUnknown>& unknowns, const double* x, double* lam) {
+  for (std::size_t k = 0; k < unknowns.size(); ++k) {
+    const ModeUnknown& u = unknowns[k];
     if (!u.across) lam[u.row] += x[k];
     for (int i = 0; i < u.tangents; ++i) lam[u.row + 1 + i] += u.along[i] * x[k];
   }
-}
-
-double ModeSystem::gather_impulses(const Unknown& u, const double* lam) const {
-  double sum = u.across ? 0.0 : lam[u.row];
-  for (int i = 0; i < u.tangents; ++i) sum += u.along[i] * lam[u.row + 1 + i];
-  return sum;
 }
 
 void ModeSystem::spread_equations(const double* x, double* sigma) const {
@@ -125,30 +129,42 @@ void ModeSystem::spread_equations(const double* x, double* sigma) const {
   }
 }
 
-// Column k of K is A^T (G B e_k): rows of G, which is symmetric, combined as lam is.
-bool ModeSystem::factor_system(const ContactProblem& problem, double eps) {
+// Row k of K is (G A_k)^T B. Without ties and slides A = B, and K is symmetric.
+bool ModeSystem::factor_system(const ContactProblem& problem, double eps, bool may_be_symmetric) {
   const int n = static_cast<int>(unknowns_.size());
   lu_.resize(n);
   combined_.resize(problem.size);
+  symmetric_ = may_be_symmetric;
+  for (const ModeUnknown& u : unknowns_) symmetric_ = symmetric_ && u.tangents == 0;
   for (int k = 0; k < n; ++k) {
-    const Unknown& u = unknowns_[k];
-    const double* column = problem.row(u.row);
-    if (u.tangents > 0) {
-      if (u.across)
-        std::fill(combined_.begin(), combined_.end(), 0.0);
-      else
-        std::copy(column, column + problem.size, combined_.begin());
-      for (int i = 0; i < u.tangents; ++i) {
-        if (u.along[i] != 0.0)
-          strip_add(combined_.data(), problem.row(u.row + 1 + i), u.along[i], problem.size);
-      }
-      column = combined_.data();
+    const ModeUnknown& u = unknowns_[k];
+    const double* pulled = problem.row(u.row);
+    if (u.across) {
+      std::fill(combined_.begin(), combined_.end(), 0.0);
+      for (int i = 0; i < u.tangents; ++i)
+        strip_add(combined_.data(), problem.row(u.row + 1 + i), u.along[i], problem.size);
+      pulled = combined_.data();
     }
-    for (int w = 0; w < n; ++w) lu_.row(w)[k] = gather(unknowns_[w], column);
-    lu_.row(k)[k] += u.compliance + eps * u.weight;
+    double* row = lu_.row(k);
+    for (int w = symmetric_ ? k : 0; w < n; ++w) row[w] = dot_spread(unknowns_[w], pulled);
+    row[k] += u.compliance + eps * u.weight;
   }
   ++factorisations_;
-  return lu_.factor();
+  return symmetric_ ? lu_.factor_symmetric() : lu_.factor();
+}
+
+bool ModeSystem::singular() const {
+  for (int k = 0; k < lu_.size(); ++k) {
+    if (std::abs(lu_.pivot(k)) < 1e-6 * unknowns_[k].weight) return true;
+  }
+  return false;
+}
+
+// Almost without the proximal term first: where K is regular one solve is exact.
+bool ModeSystem::linearise(const ContactProblem& problem, const RowMode* mode, const SlideState* slides) {
+  list_unknowns(problem, mode, slides, true, unknowns_);
+  regular_ = factor_system(problem, 1e-15, false) && lu_.pivot_ratio() > 1e-9;
+  return regular_ || factor_system(problem, proximal, false);
 }
 
 bool ModeSystem::solve_linear(const ContactProblem& problem, int corrections, const double* start,
@@ -160,7 +176,7 @@ bool ModeSystem::solve_linear(const ContactProblem& problem, int corrections, co
   double previous = 1e300;
   for (int round = 0;; ++round) {
     std::copy(fixed_.begin(), fixed_.end(), lam);
-    spread(x_.data(), lam);
+    spread(unknowns_, x_.data(), lam);
     contact_velocities(problem, lam, sigma);
     double error = 0.0;
     for (int k = 0; k < n; ++k) {
@@ -209,13 +225,6 @@ double ModeSystem::set_directions(const ContactProblem& problem, const RowMode* 
   return turned;
 }
 
-// Almost without the proximal term first: where K is regular one solve is exact.
-bool ModeSystem::linearise(const ContactProblem& problem, const RowMode* mode, const SlideState* slides) {
-  list_unknowns(problem, mode, slides, true);
-  regular_ = factor_system(problem, 1e-15) && lu_.pivot_ratio() > 1e-9;
-  return regular_ || factor_system(problem, proximal);
-}
-
 bool ModeSystem::solve(const ContactProblem& problem, const RowMode* mode, SlideState* slides, double* lam,
                        double* sigma, const double* start) {
   factorisations_ = 0;
@@ -232,16 +241,18 @@ bool ModeSystem::solve(const ContactProblem& problem, const RowMode* mode, Slide
   }
   double turned = 1.0;
   if (!sliding || start == nullptr) {
-    list_unknowns(problem, mode, slides, false);
-    if (!factor_system(problem, proximal) || !solve_linear(problem, sliding ? 2 : most_corrections, start, lam, sigma))
+    list_unknowns(problem, mode, slides, false, unknowns_);
+    if (!factor_system(problem, proximal, true) ||
+        !solve_linear(problem, sliding ? 2 : most_corrections, start, lam, sigma))
       return false;
     if (!sliding) return true;
     turned = set_directions(problem, mode, lam, sigma, slides, true);
   }
   for (int step = 0; step < most_newton_steps; ++step) {
     const bool last = turned < 1e-9;
-    list_unknowns(problem, mode, slides, true);
-    if (!factor_system(problem, proximal) || !solve_linear(problem, last ? most_corrections : 2, start, lam, sigma))
+    list_unknowns(problem, mode, slides, true, unknowns_);
+    if (!factor_system(problem, proximal, true) ||
+        !solve_linear(problem, last ? most_corrections : 2, start, lam, sigma))
       return false;
     turned = set_directions(problem, mode, lam, sigma, slides, false);
     if (last) return true;

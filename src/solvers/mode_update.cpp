@@ -5,6 +5,12 @@
 
 namespace articula {
 
+std::uint64_t hash_modes(const RowMode* mode, int size) {
+  std::uint64_t hash = 1469598103934665603ull;
+  for (int i = 0; i < size; ++i) hash = (hash ^ static_cast<std::uint64_t>(mode[i])) * 1099511628211ull;
+  return hash;
+}
+
 double mode_tolerance(const ContactProblem& problem, const double* lam) {
   double largest = 0.0;
   for (const Block& block : problem.blocks) {
@@ -196,6 +202,45 @@ void read_modes(const ContactProblem& problem, const double* lam, const double* 
       slides[k].speed = slip.w;
       slides[k].normal = lam[n];
       if (still) std::fill(mode + n + 1, mode + n + block.dim, RowMode::yield);
+    }
+  }
+}
+
+void read_directions(const ContactProblem& problem, const double* lam, const double* sigma,
+                     SlideState* slides) {
+  for (std::size_t k = 0; k < problem.blocks.size(); ++k) {
+    const Block& block = problem.blocks[k];
+    if (block.kind != BlockKind::contact || block.dim == 1) continue;
+    const Slip slip = slip_of(block, lam, sigma, slides[k]);
+    for (int i = 0; i < block.tangents() && slip.w > 0.0; ++i)
+      slides[k].d[i] = block.mu[i] * sigma[block.first + 1 + i] / slip.w;
+    slides[k].speed = slip.w;
+    const double least = 1e-300 + 1e-14 * problem.velocity_scale / problem.mobility(block);
+    slides[k].normal = std::max(lam[block.first], least);
+  }
+}
+
+void modes_of_motion(const ContactProblem& problem, const double* sigma, double tolerance, RowMode* mode) {
+  const auto bounded = [&](int row) {
+    return sigma[row] > tolerance ? RowMode::lower : sigma[row] < -tolerance ? RowMode::upper : RowMode::hold;
+  };
+  for (const Block& block : problem.blocks) {
+    const int n = block.first;
+    std::fill(mode + n, mode + n + block.dim, RowMode::hold);
+    if (block.kind == BlockKind::equality) continue;
+    if (block.kind == BlockKind::interval) {
+      mode[n] = bounded(n);
+    } else if (sigma[n] > tolerance) {
+      std::fill(mode + n, mode + n + block.dim, RowMode::free);
+    } else if (block.kind == BlockKind::contact) {
+      double slip = 0.0, mu = 0.0;
+      for (int i = 0; i < block.tangents(); ++i) {
+        if (problem.law == FrictionLaw::pyramid) mode[n + 1 + i] = bounded(n + 1 + i);
+        slip += std::pow(block.mu[i] * sigma[n + 1 + i], 2);
+        mu = std::max(mu, block.mu[i]);
+      }
+      if (problem.law == FrictionLaw::cone && std::sqrt(slip) > mu * tolerance)
+        std::fill(mode + n + 1, mode + n + block.dim, RowMode::slide);
     }
   }
 }

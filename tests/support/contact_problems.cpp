@@ -1,5 +1,6 @@
 #include "tests/support/contact_problems.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "articula/dynamics/crba.hpp"
@@ -10,7 +11,8 @@ namespace articula::testing {
 
 ContactProblem OwnedProblem::view(double gravity_step) const {
   const int n = static_cast<int>(b.size());
-  return {law, blocks, n, G.data(), n, b.data(), velocity_scale({b.data(), b.data() + n}, gravity_step)};
+  const double least = std::max(least_velocity, gravity_step);
+  return {law, blocks, n, G.data(), n, b.data(), velocity_scale({b.data(), b.data() + n}, least)};
 }
 
 namespace {

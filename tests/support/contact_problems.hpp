@@ -19,6 +19,7 @@ struct OwnedProblem {
   MatrixX G;  // symmetric, so column-major is row-major
   VectorX b;
   bool singular = false;
+  double least_velocity = 0.0;  // m/s: the velocity scale is no smaller
 
   ContactProblem view(double gravity_step = 0.0) const;
 };

@@ -46,7 +46,7 @@ struct ContactProblem {
 
   const double* row(int i) const { return G + static_cast<std::size_t>(i) * stride; }
   double g(int i, int j) const { return row(i)[j]; }
-  // tr(G_ii) / dim: how much the block's velocity changes per unit of impulse.
+  // tr(G_ii) / dim: how much the block's velocity changes per unit of impulse. Never zero.
   double mobility(const Block& block) const;
 };
 
@@ -61,5 +61,7 @@ void contact_velocities(const ContactProblem& problem, const double* lam, double
 // with P the projection on the block's admissible impulses and, for cones, Gamma = mu ‖sigma_T‖ on the normal
 // (De Saxce). Independent of all solvers. Divide by problem.velocity_scale for the relative residual.
 double contact_residual(const ContactProblem& problem, const double* lam);
+// The same where sigma = G lam + b is known.
+double contact_residual(const ContactProblem& problem, const double* lam, const double* sigma);
 
 }  // namespace articula

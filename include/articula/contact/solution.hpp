@@ -25,15 +25,16 @@ struct SlideState {
 };
 
 enum class SolveStatus : std::uint8_t {
-  solved,    // verified: all laws hold to rounding
-  multiple,  // solved; other impulses would do as well, and the choice is not the smallest one
-  inexact    // not solved; residual says how badly
+  solved,    // verified: all laws hold to rounding, with the smallest impulses that do
+  multiple,  // solved, but other solutions exist that move otherwise, or the smallest impulses were not found
+  infeasible_bias,  // no impulses can do what the biases ask for: solved with the least slack that can be met
+  inexact           // not solved; residual says how badly
 };
 
 std::string_view to_string(RowMode mode);
 std::string_view to_string(SolveStatus status);
 
-enum class SolveStage : std::uint8_t { nothing, guess, pivoting, iterating, failed };
+enum class SolveStage : std::uint8_t { nothing, guess, pivoting, iterating, path, failed };
 
 struct SolveReport {
   SolveStatus status = SolveStatus::solved;
@@ -41,6 +42,7 @@ struct SolveReport {
   double residual = 0.0;                   // m/s, contact_residual
   double relative_residual = 0.0;          // over velocity_scale
   int iterations = 0;                      // factorisations
+  double slack = 0.0;                      // m/s, granted to the biases; residual and modes are those with it
 };
 
 // How far a solution is from the next change of modes, over all rows of a block.

@@ -1,6 +1,7 @@
 #pragma once
 // A dense factor that is made once and solved with many times, in storage that is reserved beforehand:
-//   P A = L U with partial pivoting, rows padded to whole registers.
+//   P A = L U with partial pivoting, or A = U^T D^-1 U for symmetric positive definite A.
+// Rows are padded to whole registers.
 
 #include <vector>
 
@@ -23,20 +24,30 @@ class LuFactor {
 
   // Replaces the matrix by its factors. False if a pivot is zero or not finite: nothing may be solved then.
   [[nodiscard]] bool factor();
+  // The same for a symmetric positive definite matrix, of which only the upper triangle is read, in half the
+  // time. False if it is not.
+  [[nodiscard]] bool factor_symmetric();
   void solve(double* x) const;                                   // x <- A^-1 x
   void solve_transposed(double* x) const;                        // x <- A^-T x
   void solve_columns(double* x, int stride, int columns) const;  // all columns of a row-major matrix
+
+  double pivot(int k) const { return row(k)[k]; }
   // Smallest over largest pivot: a hint of how near to singular the matrix is.
-  double pivot_ratio() const { return pivot_ratio_; }
+  double pivot_ratio() const { return n_ == 0 ? 1.0 : smallest_ / largest_; }
+  // Sign of the determinant.
+  double determinant_sign() const { return sign_; }
 
  private:
-  void eliminate_below(int k);
+  bool accept_pivot(int k);
+  bool factor_panel(int k, int width);
+  void subtract_panel(int k, int width, int i, int from);
 
   AlignedVector a_;
   std::vector<double> inverse_pivot_;
   std::vector<int> swap_;  // row that was exchanged with row k
   int n_ = 0, stride_ = 0;
-  double pivot_ratio_ = 0.0;
+  bool symmetric_ = false;
+  double smallest_ = 0.0, largest_ = 0.0, sign_ = 1.0;
 };
 
 }  // namespace articula

@@ -27,6 +27,15 @@ class InteriorPoint {
   // always.
   int solve(const ContactProblem& problem, const Settings& settings, double* lam);
 
+  // The same, slower and surer: follows the path of solutions from a large kappa down, also where it turns
+  // back and kappa has to grow for a while, which stops Newton's method above (src/solvers/central_path.cpp).
+  struct PathSettings {
+    double kappa = 1e-13;
+    int most_iterations = 1000;
+    double start = 1.0;  // impulses at the beginning
+  };
+  int follow_path(const ContactProblem& problem, const PathSettings& settings, double* lam);
+
  private:
   // Tangents of a block that share a friction disc.
   struct Cone {
@@ -36,7 +45,13 @@ class InteriorPoint {
     const double* mu = nullptr;
     double psi = 1.0, dpsi = 0.0;
   };
-  struct Linearised;
+  // dw = constant + by_kappa dkappa - by_beta dbeta - by_gamma dgamma: the friction laws linearised, dpsi
+  // eliminated.
+  struct Linearised {
+    double beta[5], w[5], gamma;
+    double constant[5], by_kappa[5], by_gamma[5], by_beta[5][5];
+    double defect;  // kappa - gamma psi - beta . w
+  };
 
   void scale(const ContactProblem& problem);
   void list_cones(const ContactProblem& problem);
@@ -44,10 +59,20 @@ class InteriorPoint {
   double gap(const ContactProblem& problem) const;
   double longest_step(const ContactProblem& problem) const;
   Linearised linearise(const Cone& cone, double kappa) const;
+  void assemble(const ContactProblem& problem, double kappa);
+  void recover_velocities(double kappa, double dkappa);
+  void advance(double alpha);
+  double start_path(const ContactProblem& problem, double impulse);
+  double path_error(double kappa) const;
+  double turn_along(double stride, std::vector<double>& step);
+  void keep_point(double kappa);
+  double restore_point();
+  bool path_step(const ContactProblem& problem, double& kappa, double stride, double least_cosine);
 
   std::vector<Cone> cones_;
   std::vector<double> unit_;  // per row: 1 / sqrt(tr(G_ii)/dim)
   std::vector<double> G_, b_, lam_, eta_, dlam_, deta_, constant_;
+  std::vector<double> by_kappa_, shift_, tangent_, metric_, kept_;  // of the path
   std::vector<int> normals_;
   static constexpr double one_ = 1.0;
   LuFactor lu_;

@@ -20,6 +20,25 @@
 
 namespace articula {
 
+// A number that no law fixes, and its equation.
+struct ModeUnknown {
+  int row = 0;  // its equation, and its impulse; for y: the block's normal
+  int block = 0;
+  int tangents = 0;     // how many of the numbers below are used; 0: a plain row
+  bool across = false;  // y, with along = mu o E_j; otherwise a normal that carries lam_T = along lam_N
+  double along[5] = {};
+  double compliance = 0.0;  // C
+  double weight = 0.0;      // R
+};
+
+// The unknowns of an assignment, in the order of the rows. Sliding contacts have no tangents, and no
+// friction, as long as directions are not known.
+void list_unknowns(const ContactProblem& problem, const RowMode* mode, const SlideState* slides,
+                   bool directions_known, std::vector<ModeUnknown>& unknowns);
+void spread(const std::vector<ModeUnknown>& unknowns, const double* x, double* lam);  // lam += B x
+double dot_spread(const ModeUnknown& unknown, const double* g);                       // B_k^T g
+double gather(const ModeUnknown& unknown, const double* sigma);                       // A_k^T sigma
+
 class ModeSystem {
  public:
   void reserve(int rows, int blocks);
@@ -40,38 +59,36 @@ class ModeSystem {
   // Largest |A^T sigma + C x| after the last solve, m/s.
   double equation_error() const { return equation_error_; }
 
-  struct Unknown {
-    int row = 0;  // its equation, and its impulse; for y: the block's normal
-    int block = 0;
-    int tangents = 0;     // how many of the numbers below are used; 0: a plain row
-    bool across = false;  // y, with along = mu o E_j; otherwise a normal that carries lam_T = along lam_N
-    double along[5] = {};
-    double compliance = 0.0;  // C
-    double weight = 0.0;      // R
-  };
+  using Unknown = ModeUnknown;
   const std::vector<Unknown>& unknowns() const { return unknowns_; }
   const LuFactor& factor() const { return lu_; }
   // x -> lam, without what is fixed; and A^T sigma.
-  void spread(const double* x, double* lam) const;
-  double gather(const Unknown& unknown, const double* sigma) const;
+  void spread(const double* x, double* lam) const { articula::spread(unknowns_, x, lam); }
+  double gather(const Unknown& unknown, const double* sigma) const {
+    return articula::gather(unknown, sigma);
+  }
   // The transposes: B^T lam, and A x.
-  double gather_impulses(const Unknown& unknown, const double* lam) const;
+  double gather_impulses(const Unknown& unknown, const double* lam) const { return dot_spread(unknown, lam); }
   void spread_equations(const double* x, double* sigma) const;
 
+  // Whether some x with K x = 0 exists, to rounding: then impulses are not unique.
+  bool singular() const;
+  // Whether K is symmetric: then a solution from zero is the smallest one.
+  bool symmetric() const { return symmetric_; }
+  // Where negative, other solutions of the laws exist (their indices add up to one).
+  double determinant_sign() const { return lu_.determinant_sign(); }
+
  private:
-  void list_unknowns(const ContactProblem& problem, const RowMode* mode, const SlideState* slides,
-                     bool directions_known);
-  void add_contact(const ContactProblem& problem, int block, const RowMode* mode, const SlideState& slide,
-                   bool directions_known);
-  bool factor_system(const ContactProblem& problem, double eps);
+  bool factor_system(const ContactProblem& problem, double eps, bool may_be_symmetric);
   bool solve_linear(const ContactProblem& problem, int most_corrections, const double* start, double* lam,
                     double* sigma);
   double set_directions(const ContactProblem& problem, const RowMode* mode, const double* lam,
                         const double* sigma, SlideState* slides, bool first);
 
-  std::vector<Unknown> unknowns_;
+  std::vector<ModeUnknown> unknowns_;
   LuFactor lu_;
   std::vector<double> x_, step_, combined_, fixed_;
+  bool symmetric_ = true;
   int factorisations_ = 0;
   bool regular_ = true;
   double equation_error_ = 0.0;

@@ -6,7 +6,7 @@
 
 namespace articula {
 
-// Improves lam in place, with `sigma` as room; returns the largest change of a velocity in the last sweep.
+// Improves lam in place; returns the largest change of a velocity in the last sweep.
 double gauss_seidel(const ContactProblem& problem, int sweeps, double* lam);
 
 }  // namespace articula

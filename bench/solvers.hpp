@@ -1,0 +1,26 @@
+#pragma once
+// `articula bench solvers`: how exactly and how fast contact problems are solved, beside plain Gauss-Seidel and
+// ODE's Dantzig.
+
+#include <string>
+#include <vector>
+
+#include "bench/collision.hpp"
+
+namespace articula::bench {
+
+struct SolverOptions {
+  bool full = false;  // 100,000 problems for each solver
+  unsigned seed = 1;
+  std::vector<std::string> archives;  // recorded problems (tests/support/problem_archive.hpp)
+};
+
+struct SolverFigures {
+  std::vector<Figure> figures;
+  std::vector<std::string> notes;
+};
+
+// Throws articula::Error where an archive cannot be read.
+SolverFigures measure_solvers(const SolverOptions& options);
+
+}  // namespace articula::bench

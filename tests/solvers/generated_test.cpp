@@ -1,0 +1,128 @@
+// Generated problems (tests/support/contact_problems), judged by the residual that knows no solver.
+// ARTICULA_FULL=1 runs the acceptance size, ARTICULA_SEED another sequence.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "articula/error.hpp"
+#include "articula/solvers/solver.hpp"
+#include "tests/support/problem_archive.hpp"
+
+namespace articula::testing {
+namespace {
+
+int problems() { return std::getenv("ARTICULA_FULL") ? 100000 : 1000; }
+unsigned seed() {
+  const char* text = std::getenv("ARTICULA_SEED");
+  return text ? static_cast<unsigned>(std::strtoul(text, nullptr, 10)) : 1u;
+}
+
+class generated_problems : public ::testing::TestWithParam<FrictionLaw> {};
+
+TEST_P(generated_problems, are_solved_to_rounding_and_the_rest_is_flagged) {
+  std::mt19937 random(seed());
+  ContactSolver work;
+  int unsolved = 0, singular = 0;
+  const int count = problems();
+  for (int k = 0; k < count; ++k) {
+    const OwnedProblem p = random_contact_problem(random, {.law = GetParam()});
+    const ContactProblem view = p.view(0.01);
+    std::vector<RowMode> mode(view.size);
+    VectorX lam(view.size), sigma(view.size);
+    const SolveReport report = solve_contact(view, work, false, mode.data(), lam.data(), sigma.data());
+    const double residual = contact_residual(view, lam.data()) / view.velocity_scale;
+    EXPECT_NEAR(report.relative_residual, residual, 1e-12);
+    EXPECT_LT((p.G * lam + p.b - sigma).lpNorm<Eigen::Infinity>(), 1e-9 * view.velocity_scale);
+    singular += p.singular;
+    if (residual <= 1e-9) continue;
+    ++unsolved;
+    EXPECT_EQ(report.status, SolveStatus::inexact) << k;
+  }
+  EXPECT_LE(unsolved, count / 10000);
+  EXPECT_GE(singular, count * 3 / 10);
+}
+
+// Solved from nothing, from its own modes, and from modes that are all wrong: where both say that the
+// solution is the one there is, and move alike, all bits agree.
+TEST_P(generated_problems, give_the_same_bits_however_they_are_started) {
+  std::mt19937 random(seed() + 1);
+  ContactSolver work;
+  int compared = 0, other_motion = 0;
+  for (int k = 0; k < 300; ++k) {
+    const OwnedProblem p = random_contact_problem(random, {.law = GetParam()});
+    const ContactProblem view = p.view(0.01);
+    const int n = view.size;
+    std::vector<RowMode> mode(n);
+    VectorX lam(n), sigma(n), again(n), again_sigma(n);
+    const SolveReport cold = solve_contact(view, work, false, mode.data(), lam.data(), sigma.data());
+    for (int start = 0; start < 3; ++start) {
+      std::vector<RowMode> guess = mode;
+      for (const Block& block : p.blocks) {
+        const RowMode wrong = block.kind == BlockKind::equality || start == 2 ? RowMode::hold
+                              : block.kind == BlockKind::interval             ? RowMode::upper
+                                                                              : RowMode::free;
+        if (start > 0) std::fill_n(guess.begin() + block.first, block.dim, wrong);
+      }
+      const SolveReport warm =
+          solve_contact(view, work, true, guess.data(), again.data(), again_sigma.data());
+      if (cold.status != SolveStatus::solved || warm.status != SolveStatus::solved) continue;
+      ++compared;
+      if ((sigma - again_sigma).lpNorm<Eigen::Infinity>() > 1e-7 * view.velocity_scale) {
+        ++other_motion;
+        continue;
+      }
+      EXPECT_EQ(std::memcmp(lam.data(), again.data(), sizeof(double) * n), 0) << k << " start " << start;
+      EXPECT_EQ(std::memcmp(sigma.data(), again_sigma.data(), sizeof(double) * n), 0) << k;
+      EXPECT_EQ(mode, guess) << k;
+    }
+  }
+  EXPECT_GT(compared, 600);
+  EXPECT_LE(other_motion, compared / 100);
+}
+
+INSTANTIATE_TEST_SUITE_P(laws, generated_problems, ::testing::Values(FrictionLaw::pyramid, FrictionLaw::cone),
+                         [](const auto& info) {
+                           return info.param == FrictionLaw::pyramid ? "pyramid" : "cone";
+                         });
+
+TEST(problem_archive, brings_problems_back_to_the_bit) {
+  const std::filesystem::path path = std::filesystem::path(::testing::TempDir()) / "problems.bin";
+  std::filesystem::remove(path);
+  std::mt19937 random(3);
+  std::vector<OwnedProblem> written;
+  for (int part = 0; part < 2; ++part) {
+    ProblemRecorder recorder(path);
+    for (int k = 0; k < 3; ++k) {
+      written.push_back(random_contact_problem(random));
+      recorder.record(written.back().view(0.01));
+    }
+  }
+  ProblemArchive archive(path);
+  OwnedProblem read;
+  for (const OwnedProblem& p : written) {
+    ASSERT_TRUE(archive.next(read));
+    EXPECT_EQ(read.G, p.G);
+    EXPECT_EQ(read.b, p.b);
+    EXPECT_EQ(read.law, p.law);
+    ASSERT_EQ(read.blocks.size(), p.blocks.size());
+    for (std::size_t k = 0; k < p.blocks.size(); ++k) {
+      EXPECT_EQ(read.blocks[k].kind, p.blocks[k].kind);
+      EXPECT_EQ(read.blocks[k].first, p.blocks[k].first);
+      EXPECT_EQ(read.blocks[k].bound, p.blocks[k].bound);
+      EXPECT_EQ(read.blocks[k].mu[0], p.blocks[k].mu[0]);
+    }
+    EXPECT_EQ(read.view().velocity_scale, p.view(0.01).velocity_scale);
+  }
+  EXPECT_FALSE(archive.next(read));
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 5);
+  ProblemArchive cut(path);
+  EXPECT_THROW(while (cut.next(read)){}, Error);
+  std::ofstream(path) << "something else entirely";
+  EXPECT_THROW(ProblemArchive{path}, Error);
+  EXPECT_THROW(ProblemRecorder{path}, Error);
+  std::filesystem::remove(path);
+}
+
+}  // namespace
+}  // namespace articula::testing

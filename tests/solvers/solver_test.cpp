@@ -1,0 +1,199 @@
+// The solver against closed forms, and on input that has no business being solved.
+#include "articula/solvers/solver.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/allocations.hpp"
+#include "tests/support/contact_problems.hpp"
+
+namespace articula::testing {
+namespace {
+
+struct Solved {
+  SolveReport report;
+  VectorX lam, sigma;
+  std::vector<RowMode> mode;
+};
+
+Solved solve(const OwnedProblem& problem, const std::vector<RowMode>& guess = {}) {
+  ContactSolver work;
+  Solved s;
+  const int n = static_cast<int>(problem.b.size());
+  s.lam = s.sigma = VectorX::Constant(n, std::nan(""));
+  s.mode = guess.empty() ? std::vector<RowMode>(n) : guess;
+  s.report =
+      solve_contact(problem.view(0.01), work, !guess.empty(), s.mode.data(), s.lam.data(), s.sigma.data());
+  return s;
+}
+
+Block contact(int first, double mu) {
+  Block block{.kind = BlockKind::contact, .first = first, .dim = 3};
+  for (double& x : block.mu) x = mu;
+  return block;
+}
+
+// A box of mass m and half-size (a, a, c) on a plane: four corners, normals and two tangents each.
+// Velocities: linear, angular about the centre.
+OwnedProblem box_on_plane(FrictionLaw law, double mu, const Eigen::Matrix<double, 6, 1>& free_velocity) {
+  const double m = 2.0, a = 0.3, c = 0.2;
+  Eigen::Matrix<double, 6, 6> inverse_mass = Eigen::Matrix<double, 6, 6>::Zero();
+  inverse_mass.diagonal() << 1 / m, 1 / m, 1 / m, 3 / (m * (a * a + c * c)), 3 / (m * (a * a + c * c)),
+      3 / (2 * m * a * a);
+  MatrixX J(12, 6);
+  OwnedProblem p;
+  p.law = law;
+  for (int k = 0; k < 4; ++k) {
+    const Vector3 r((k & 1) ? a : -a, (k & 2) ? a : -a, -c);
+    const Vector3 axes[] = {Vector3::UnitZ(), Vector3::UnitX(), Vector3::UnitY()};
+    for (int i = 0; i < 3; ++i) {
+      J.block<1, 3>(3 * k + i, 0) = axes[i].transpose();
+      J.block<1, 3>(3 * k + i, 3) = r.cross(axes[i]).transpose();
+    }
+    p.blocks.push_back(contact(3 * k, mu));
+  }
+  p.G = J * inverse_mass * J.transpose();
+  p.b = J * free_velocity;
+  p.singular = true;
+  return p;
+}
+
+using Twist = Eigen::Matrix<double, 6, 1>;
+
+Twist twist(double x, double y, double z) { return (Twist() << x, y, z, 0, 0, 0).finished(); }
+
+TEST(contact_solver, a_box_at_rest_is_carried_by_its_corners_equally) {
+  for (FrictionLaw law : {FrictionLaw::pyramid, FrictionLaw::cone}) {
+    const Solved s = solve(box_on_plane(law, 0.5, twist(0, 0, -0.1)));
+    EXPECT_EQ(s.report.status, SolveStatus::solved);
+    for (int k = 0; k < 4; ++k) EXPECT_NEAR(s.lam[3 * k], 2.0 * 0.1 / 4, 1e-14);
+    EXPECT_LT(s.sigma.norm(), 1e-15);
+    for (RowMode mode : s.mode) EXPECT_EQ(mode, RowMode::hold);
+  }
+}
+
+// Sideways below mu times the load it sticks although the smallest impulses would pull some corners out of
+// their cones: the friction is at the height of the floor, the load moves to the leading edge.
+TEST(contact_solver, a_pushed_box_sticks_up_to_mu_times_its_load_and_slides_beyond) {
+  const double mu = 0.5;
+  for (FrictionLaw law : {FrictionLaw::pyramid, FrictionLaw::cone}) {
+    for (double push : {0.1, 0.3, 0.45, 0.49}) {
+      const Solved s = solve(box_on_plane(law, mu, twist(push * 0.1, 0, -0.1)));
+      EXPECT_NE(s.report.status, SolveStatus::inexact);
+      EXPECT_LT(s.report.relative_residual, 1e-12) << push;
+      EXPECT_LT(s.sigma.norm(), 1e-14) << push;
+      for (RowMode mode : s.mode) EXPECT_EQ(mode, RowMode::hold) << push;
+    }
+    for (double push : {0.51, 0.7, 2.0}) {
+      const Solved s = solve(box_on_plane(law, mu, twist(push * 0.1, 0, -0.1)));
+      EXPECT_LT(s.report.relative_residual, 1e-12) << push;
+      for (int k = 0; k < 4; ++k) EXPECT_NEAR(s.sigma[3 * k + 1], (push - mu) * 0.1, 1e-13) << push;
+    }
+  }
+}
+
+TEST(contact_solver, a_cone_slides_straight_and_a_pyramid_does_not) {
+  const Solved cone = solve(box_on_plane(FrictionLaw::cone, 0.5, twist(0.3, 0.1, -0.1)));
+  EXPECT_LT(cone.report.relative_residual, 1e-12);
+  for (int k = 0; k < 4; ++k) EXPECT_NEAR(cone.sigma[3 * k + 2] / cone.sigma[3 * k + 1], 1.0 / 3.0, 1e-12);
+  const Solved pyramid = solve(box_on_plane(FrictionLaw::pyramid, 0.5, twist(0.3, 0.1, -0.1)));
+  EXPECT_LT(pyramid.report.relative_residual, 1e-12);
+  for (int k = 0; k < 4; ++k) {
+    EXPECT_NEAR(pyramid.sigma[3 * k + 1], 0.25, 1e-13);
+    EXPECT_NEAR(pyramid.sigma[3 * k + 2], 0.05, 1e-13);
+  }
+}
+
+TEST(contact_solver, of_all_impulses_that_make_the_motion_the_smallest_are_returned) {
+  const OwnedProblem p = box_on_plane(FrictionLaw::pyramid, 0.5, twist(0.04, 0.0, -0.1));
+  const Solved s = solve(p);
+  ASSERT_EQ(s.report.status, SolveStatus::solved);
+  // Any admissible impulse with the same effect is larger: walk along the null space of G.
+  const Eigen::SelfAdjointEigenSolver<MatrixX> eigen(p.G);
+  const ContactProblem view = p.view();
+  const auto size = [&](const VectorX& lam) {
+    double sum = 0.0;
+    for (const Block& block : p.blocks)
+      sum += view.mobility(block) * lam.segment(block.first, block.dim).squaredNorm();
+    return sum;
+  };
+  std::mt19937 random(1);
+  std::uniform_real_distribution<double> uniform(-1.0, 1.0);
+  int admissible = 0;
+  for (int trial = 0; trial < 20000; ++trial) {
+    VectorX lam = s.lam;
+    for (int i = 0; i < 6; ++i) lam += 0.01 * uniform(random) * eigen.eigenvectors().col(i);
+    if (contact_residual(view, lam.data()) > 1e-12) continue;
+    ++admissible;
+    EXPECT_GE(size(lam), size(s.lam) * (1.0 - 1e-9));
+  }
+  EXPECT_GT(admissible, 20);
+}
+
+TEST(contact_solver, opposed_recovery_gets_the_least_slack) {
+  // A body between two walls, each asking it to leave at 0.1 and 0.3 m/s: they meet in the middle.
+  OwnedProblem p;
+  p.blocks = {{.kind = BlockKind::unilateral, .first = 0}, {.kind = BlockKind::unilateral, .first = 1}};
+  p.G = MatrixX::Ones(2, 2);
+  p.G(0, 1) = p.G(1, 0) = -1.0;
+  p.b = Eigen::Vector2d(-0.1, -0.3);
+  const Solved s = solve(p);
+  EXPECT_EQ(s.report.status, SolveStatus::infeasible_bias);
+  EXPECT_NEAR(s.report.slack, 0.2, 1e-5);
+  EXPECT_NEAR(s.sigma[0], -0.2, 1e-5);
+  EXPECT_NEAR(s.sigma[1], -0.2, 1e-5);
+  EXPECT_TRUE((s.lam.array() >= 0.0).all());
+  EXPECT_LT(s.lam.maxCoeff(), 1.0);
+}
+
+void expect_sane(const OwnedProblem& p, const char* what) {
+  const Solved s = solve(p);
+  EXPECT_TRUE(s.lam.allFinite() && s.sigma.allFinite()) << what;
+  EXPECT_TRUE(std::isfinite(s.report.residual)) << what;
+}
+
+TEST(contact_solver, degenerate_problems_give_finite_answers) {
+  for (FrictionLaw law : {FrictionLaw::pyramid, FrictionLaw::cone}) {
+    OwnedProblem p = box_on_plane(law, 0.5, twist(0.3, 0.1, -0.1));
+    const OwnedProblem sound = p;
+    for (Block& block : p.blocks) std::fill(std::begin(block.mu), std::end(block.mu), 0.0);
+    Solved s = solve(p);
+    EXPECT_LT(s.report.relative_residual, 1e-9) << "mu = 0";
+    EXPECT_NEAR(s.sigma[1], 0.3, 1e-9);
+    p = sound;
+    p.b.setZero();
+    s = solve(p);
+    EXPECT_EQ(s.report.relative_residual, 0.0) << "nothing to do";
+    p = sound;
+    p.G.setZero();
+    expect_sane(p, "immovable");
+    for (double scale : {1e-9, 1e9}) {
+      p = sound;
+      p.G *= scale;
+      EXPECT_LT(solve(p).report.relative_residual, 1e-9) << scale;
+    }
+    p = sound;
+    p.b[0] = std::nan("");
+    const Solved lost = solve(p);
+    EXPECT_EQ(lost.report.status, SolveStatus::inexact);
+  }
+}
+
+TEST(contact_solver, solving_allocates_nothing_once_room_is_reserved) {
+  SKIP_UNLESS_ALLOCATIONS_ARE_COUNTED();
+  std::mt19937 random(5);
+  ContactSolver work;
+  work.reserve(200, 200);
+  for (int k = 0; k < 60; ++k) {
+    const OwnedProblem p =
+        random_contact_problem(random, {.law = k % 2 == 0 ? FrictionLaw::pyramid : FrictionLaw::cone});
+    const ContactProblem view = p.view(0.01);
+    std::vector<RowMode> mode(view.size);
+    VectorX lam(view.size), sigma(view.size);
+    const auto count =
+        allocations_during([&] { solve_contact(view, work, false, mode.data(), lam.data(), sigma.data()); });
+    EXPECT_EQ(count, 0u) << k;
+  }
+}
+
+}  // namespace
+}  // namespace articula::testing
