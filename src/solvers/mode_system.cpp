@@ -176,7 +176,7 @@ bool ModeSystem::solve_linear(const ContactProblem& problem, int corrections, co
   double previous = 1e300;
   for (int round = 0;; ++round) {
     std::copy(fixed_.begin(), fixed_.end(), lam);
-    spread(unknowns_, x_.data(), lam);
+    articula::spread(unknowns_, x_.data(), lam);
     contact_velocities(problem, lam, sigma);
     double error = 0.0;
     for (int k = 0; k < n; ++k) {
