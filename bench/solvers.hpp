@@ -1,6 +1,6 @@
 #pragma once
-// `articula bench solvers`: how exactly and how fast contact problems are solved, beside plain Gauss-Seidel and
-// ODE's Dantzig.
+// `articula bench solvers`: how exactly and how fast contact problems are solved, beside plain Gauss-Seidel
+// and ODE's Dantzig.
 
 #include <string>
 #include <vector>

@@ -367,11 +367,8 @@ PeerStatus set_option(PeerModel* model, const char* name, double value) {
     int disable;
   };
   static constexpr Flag flags[] = {
-      {"contact", mjDSBL_CONTACT},
-      {"limit", mjDSBL_LIMIT},
-      {"frictionloss", mjDSBL_FRICTIONLOSS},
-      {"constraint", mjDSBL_CONSTRAINT},
-      {"sensor", mjDSBL_SENSOR},
+      {"contact", mjDSBL_CONTACT},       {"limit", mjDSBL_LIMIT},   {"frictionloss", mjDSBL_FRICTIONLOSS},
+      {"constraint", mjDSBL_CONSTRAINT}, {"sensor", mjDSBL_SENSOR},
   };
   const std::string_view option = name;
   mjOption& options = model->m->opt;

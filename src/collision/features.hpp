@@ -30,8 +30,8 @@ struct FieldTriangle {
   Vec3 corner[3];
 };
 FieldTriangle field_triangle(const HeightField& field, int index);
-// Line feature of a field: from a corner along its row (0), along its column (1), or across the cell (2), from
-// the corner beside it in the row to the one beside it in the column.
+// Line feature of a field: from a corner along its row (0), along its column (1), or across the cell (2),
+// from the corner beside it in the row to the one beside it in the column.
 inline int field_edge(const HeightField& field, int row, int column, int direction) {
   return 3 * (row * field.columns + column) + direction;
 }

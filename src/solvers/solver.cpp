@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "articula/solvers/gauss_seidel.hpp"
 #include "mode_update.hpp"
@@ -268,6 +269,16 @@ SolveReport solve_contact(const ContactProblem& given, ContactSolver& work, bool
                           double* lam, double* sigma) {
   Task task{given, work, mode, lam, sigma, {}, 10 + 2 * static_cast<int>(given.blocks.size())};
   if (given.size == 0) return task.report;
+  if (!std::all_of(given.b, given.b + given.size, [](double b) { return std::isfinite(b); })) {
+    std::fill(mode, mode + given.size, RowMode::free);
+    std::fill(lam, lam + given.size, 0.0);
+    std::fill(sigma, sigma + given.size, 0.0);
+    const double lost = std::numeric_limits<double>::max();
+    return {.status = SolveStatus::inexact,
+            .stage = SolveStage::failed,
+            .residual = lost,
+            .relative_residual = lost};
+  }
   for (const Block& block : given.blocks) {
     if (block.kind != BlockKind::contact || block.dim == 1) continue;
     if (*std::min_element(block.mu, block.mu + block.tangents()) >= least_mu) continue;

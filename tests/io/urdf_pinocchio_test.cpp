@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path source_directory = fs::path(__FILE__).parent_path();
+const fs::path source_directory = ARTICULA_SOURCE_DIR "/tests/io";
 
 struct Reply {
   int code = 0;

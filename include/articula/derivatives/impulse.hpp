@@ -19,7 +19,7 @@ namespace articula {
 struct GradientCertificate {
   double impulse_margin = 0.0;   // N s, over all rows; infinite if none applies
   double velocity_margin = 0.0;  // m/s
-  bool redundant = false;         // some rows carry what others could: impulses are not unique
+  bool redundant = false;        // some rows carry what others could: impulses are not unique
   double conditioning = 1.0;     // smallest over largest pivot of the laws' factor
   double inconsistency = 0.0;    // of the last right-hand side with the active rows; large: one-sided
   bool one_sided = false;        // a derivative that does not exist was chosen from one side

@@ -45,8 +45,8 @@ class StepWorkspace {
   const Model& model() const { return *model_; }
   double dt() const { return *settings_.dt; }
   Data data;
-  std::optional<ImpulseWork> contact;  // unless Contact::none
-  std::optional<ContactFreeWork> free;    // if Contact::none
+  std::optional<ImpulseWork> contact;   // unless Contact::none
+  std::optional<ContactFreeWork> free;  // if Contact::none
 
   FreeMotionWork& motion() { return contact ? contact->free : free->free; }
 
