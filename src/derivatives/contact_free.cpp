@@ -112,7 +112,7 @@ void ContactFreeDerivatives::carry_over(MatrixRef by_state, MatrixRef by_control
     }
   }
   by_state.bottomRows(na_).setZero();
-  by_control.bottomRows(na_).setZero();
+  if (nu_ > 0) by_control.bottomRows(na_).setZero();
   const Structure& s = model_->structure();
   for (int i = 0; i < nu_; ++i) {
     const int w = s.actuators[i].activation;
@@ -141,9 +141,9 @@ void ContactFreeDerivatives::jacobians(MatrixRef by_state, MatrixRef by_control,
   v_by_state.middleCols(nv_, nv_) = h_ * blocks_.middleCols(width_, nv_);
   v_by_state.rightCols(na_) = h_ * blocks_.middleCols(2 * width_, na_);
   v_by_state.middleCols(nv_, nv_).diagonal().array() += 1.0;
-  by_control.middleRows(nv_, nv_) = h_ * blocks_.middleCols(2 * width_ + na_, nu_);
+  if (nu_ > 0) by_control.middleRows(nv_, nv_) = h_ * blocks_.middleCols(2 * width_ + na_, nu_);
   position_rows(by_state, nv_, h_, turning_, turn_by_v_);
-  position_rows(by_control, nv_, h_, turning_, turn_by_v_);
+  if (nu_ > 0) position_rows(by_control, nv_, h_, turning_, turn_by_v_);
   carry_over(by_state, by_control);
   if (by_force.cols() == 0) return;
   require_size("rows of by_force", by_force.rows(), n);

@@ -40,7 +40,7 @@ void ImpulseDerivatives::jacobians(MatrixRef by_state, MatrixRef by_control) {
   v_by_state.leftCols(nv) = w.blocks.leftCols(nv);
   v_by_state.middleCols(nv, nv) = w.blocks.middleCols(width, nv);
   v_by_state.rightCols(na) = w.blocks.middleCols(2 * width, na);
-  by_control.middleRows(nv, nv) = w.blocks.middleCols(2 * width + na, nu);
+  if (nu > 0) by_control.middleRows(nv, nv) = w.blocks.middleCols(2 * width + na, nu);
   w.output.complete(by_state, by_control);
 }
 

@@ -80,7 +80,7 @@ void StepOutput::position_rows(MatrixRef J) const {
 
 void StepOutput::complete(MatrixRef by_state, MatrixRef by_control) {
   position_rows(by_state);
-  position_rows(by_control);
+  if (nu_ > 0) position_rows(by_control);
   size_t turning = 0;
   for (int d = 0; d < nv_;) {
     if (turning < turning_.size() && turning_[turning] == d) {
@@ -92,7 +92,7 @@ void StepOutput::complete(MatrixRef by_state, MatrixRef by_control) {
     }
   }
   by_state.bottomRows(na_).setZero();
-  by_control.bottomRows(na_).setZero();
+  if (nu_ > 0) by_control.bottomRows(na_).setZero();
   const Structure& s = model_->structure();
   for (int i = 0; i < nu_; ++i) {
     const int w = s.actuators[i].activation;

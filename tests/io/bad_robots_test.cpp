@@ -1,5 +1,7 @@
 // Broken URDF and SDF files: the message has the file, the line and the element, and says what to do.
 
+#include <unistd.h>
+
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -274,7 +276,8 @@ class BadRobots : public ::testing::Test {
 #else
   static constexpr bool slow_build = false;
 #endif
-  const fs::path directory = fs::path(::testing::TempDir()) / "articula_bad_robots";
+  const fs::path directory =
+      fs::path(::testing::TempDir()) / ("articula_bad_robots_" + std::to_string(::getpid()));
 };
 
 TEST_F(BadRobots, every_bad_urdf_is_refused_with_file_line_element_and_advice) {

@@ -1,5 +1,7 @@
 // DAE, PLY and glTF, read by assimp in a process of its own.
 
+#include <unistd.h>
+
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -55,7 +57,8 @@ class ImportedMesh : public ::testing::Test {
       <scene><instance_visual_scene url="#s"/></scene></COLLADA>)";
   }
 
-  const fs::path directory = fs::path(::testing::TempDir()) / "articula_imported_mesh";
+  const fs::path directory =
+      fs::path(::testing::TempDir()) / ("articula_imported_mesh_" + std::to_string(::getpid()));
   static constexpr const char* identity = "1 0 0 0 0 1 0 0 0 0 1 0 0 0 0 1";
 };
 

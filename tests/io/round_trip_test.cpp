@@ -1,5 +1,7 @@
 // Load, write, load: the same model.
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -74,7 +76,8 @@ class RoundTrip : public ::testing::Test {
     EXPECT_LT(difference, 1e-12);
   }
 
-  const fs::path directory = fs::path(::testing::TempDir()) / "articula_round_trip";
+  const fs::path directory =
+      fs::path(::testing::TempDir()) / ("articula_round_trip_" + std::to_string(::getpid()));
 };
 
 TEST_F(RoundTrip, every_built_in_model_comes_back_as_it_was) {

@@ -2,6 +2,8 @@
 
 #include "articula/io/sdf.hpp"
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -216,7 +218,8 @@ TEST(Sdf, a_joint_that_closes_a_loop_is_an_equality) {
 }
 
 TEST(Sdf, includes_are_found_in_the_search_path) {
-  const fs::path directory = fs::path(::testing::TempDir()) / "articula_sdf_models";
+  const fs::path directory =
+      fs::path(::testing::TempDir()) / ("articula_sdf_models_" + std::to_string(::getpid()));
   fs::create_directories(directory / "crate");
   std::ofstream(directory / "crate/model.config") << "<model><sdf version=\"1.6\">crate.sdf</sdf></model>";
   std::ofstream(directory / "crate/crate.sdf")

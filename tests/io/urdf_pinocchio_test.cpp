@@ -3,6 +3,8 @@
 //
 // ARTICULA_URDF adds files or directories (separated by colons) to those that are tried.
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -239,7 +241,8 @@ class AgreementWithPinocchio : public ::testing::Test {
   }
   void TearDown() override { fs::remove(every); }
 
-  const fs::path every = fs::path(::testing::TempDir()) / "articula_every_joint.urdf";
+  const fs::path every =
+      fs::path(::testing::TempDir()) / ("articula_every_joint_" + std::to_string(::getpid()) + ".urdf");
 };
 
 TEST_F(AgreementWithPinocchio, every_type_of_joint_gives_the_same_mass_matrix_and_bias) {

@@ -2,6 +2,8 @@
 
 #include "articula/io/urdf.hpp"
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 
@@ -177,7 +179,8 @@ TEST(Urdf, extensions_are_named_once) {
 }
 
 TEST(Urdf, groups_of_drake_and_pairs_of_srdf_exclude_contacts) {
-  const fs::path srdf = fs::path(::testing::TempDir()) / "articula_pairs.srdf";
+  const fs::path srdf =
+      fs::path(::testing::TempDir()) / ("articula_pairs_" + std::to_string(::getpid()) + ".srdf");
   std::ofstream(srdf) << R"(<robot name="r"><disable_collisions link1="a" link2="c"/>
       <disable_collisions link1="a" link2="nobody"/></robot>)";
   LoadOptions options;
@@ -217,7 +220,8 @@ class UrdfFiles : public ::testing::Test {
     return load_urdf(file, options);
   }
 
-  const fs::path directory = fs::path(::testing::TempDir()) / "articula_urdf_files";
+  const fs::path directory =
+      fs::path(::testing::TempDir()) / ("articula_urdf_files_" + std::to_string(::getpid()));
 };
 
 TEST_F(UrdfFiles, packages_are_found_above_the_file_and_in_the_search_path) {
