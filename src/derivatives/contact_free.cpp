@@ -1,8 +1,5 @@
 #include "articula/derivatives/contact_free.hpp"
 
-#include "articula/dynamics/activation.hpp"
-#include "articula/kinematics/manifold.hpp"
-#include "articula/math/lie.hpp"
 #include "articula/model/sizes.hpp"
 
 namespace articula {
@@ -12,15 +9,11 @@ ContactFreeDerivatives::ContactFreeDerivatives(const Model& model)
       na_(model.na()),
       nu_(model.nu()),
       residual_(model),
+      output_(model),
       inverse_(RowMatrix::Zero(model.nv(), model.nv())),
       width_((model.nv() + 3) / 4 * 4),
       scratch_(model.nv()) {
   blocks_ = RowMatrix::Zero(nv_, (2 * width_ + na_ + nu_ + 3) / 4 * 4);
-  for (const JointIndex& joint : model.structure().joints) {
-    if (turning_dof(joint) >= 0) turning_.push_back(turning_dof(joint));
-  }
-  turn_by_q_.resize(turning_.size());
-  turn_by_v_.resize(turning_.size());
 }
 
 void ContactFreeDerivatives::prepare(const Model& model, Data& data, const ContactFreeWork& step,
@@ -30,98 +23,23 @@ void ContactFreeDerivatives::prepare(const Model& model, Data& data, const Conta
   step_ = &step;
   h_ = settings.dt;
   residual_.prepare(model, data, step.free, settings, step.free.acceleration);
-  turn_rates();
-}
-
-// q (+) h v+ on turning blocks: exp(-h v+) with respect to q, Jr(h v+) with respect to h v+.
-void ContactFreeDerivatives::turn_rates() {
-  for (size_t i = 0; i < turning_.size(); ++i) {
-    const Vec3 turn = load3(step_->v_next.data() + turning_[i]) * h_;
-    turn_by_q_[i] = rotation_matrix(exp_rotation(-turn));
-    turn_by_v_[i] = right_jacobian(turn);
-  }
+  output_.prepare(model, step.free, step.v_next, h_);
 }
 
 void ContactFreeDerivatives::solve(VectorRef r) { solve_mass_matrix(*model_, *data_, r); }
 
-// dv+ = dv + h da + a dh,    dq+ = E dq + Jr (h dv+ + v+ dh)
+// dv+ = dv + h da + a dh
 void ContactFreeDerivatives::output_along(const ConstVectorRef& dw, const ConstVectorRef& dz, VectorRef dx) {
-  const StepInputs& in = layout();
-  const double dh = dz[in.theta + model_->structure().timestep];
-  auto dq_next = dx.segment(0, nv_), dv_next = dx.segment(nv_, nv_);
-  dv_next = dz.segment(in.v, nv_) + h_ * dw + dh * step_->free.acceleration;
-  scratch_ = h_ * dv_next + dh * step_->v_next;
-  dq_next = dz.segment(in.q, nv_) + scratch_;
-  for (size_t i = 0; i < turning_.size(); ++i) {
-    const int d = turning_[i];
-    store3(dq_next.data() + d,
-           turn_by_q_[i] * load3(dz.data() + in.q + d) + turn_by_v_[i] * load3(scratch_.data() + d));
-  }
-  next_activations_directional(*model_, step_->free.activation, step_->free.control, h_,
-                               dz.segment(in.activation, na_), dz.segment(in.control, nu_), dh,
-                               dx.segment(2 * nv_, na_));
+  const double dh = dz[layout().theta + model_->structure().timestep];
+  scratch_ = dz.segment(layout().v, nv_) + h_ * dw + dh * step_->free.acceleration;
+  output_.along(layout(), scratch_, dz, dx);
 }
 
 void ContactFreeDerivatives::output_against(const ConstVectorRef& x_bar, VectorRef w_bar, VectorRef z_bar) {
-  const StepInputs& in = layout();
-  z_bar.setZero();
-  auto q_bar = z_bar.segment(in.q, nv_), v_bar = z_bar.segment(in.v, nv_);
-  q_bar = x_bar.segment(0, nv_);
-  scratch_ = q_bar;  // covector of h v+
-  for (size_t i = 0; i < turning_.size(); ++i) {
-    const int d = turning_[i];
-    const Vec3 turn = load3(x_bar.data() + d);
-    store3(q_bar.data() + d, transpose_times(turn_by_q_[i], turn));
-    store3(scratch_.data() + d, transpose_times(turn_by_v_[i], turn));
-  }
-  v_bar = x_bar.segment(nv_, nv_) + h_ * scratch_;
-  w_bar = h_ * v_bar;
-  const double h_bar = next_activations_adjoint(
-      *model_, step_->free.activation, step_->free.control, h_, x_bar.segment(2 * nv_, na_),
-      z_bar.segment(in.activation, na_), z_bar.segment(in.control, nu_));
-  z_bar[in.theta + model_->structure().timestep] =
-      h_bar + scratch_.dot(step_->v_next) + v_bar.dot(step_->free.acceleration);
-}
-
-namespace {
-
-// Rows of q+ from those of v+: h Jr (v+ rows).
-void position_rows(MatrixRef J, int nv, double h, const std::vector<int>& turning,
-                   const std::vector<Mat3>& turn_by_v) {
-  J.topRows(nv) = h * J.middleRows(nv, nv);
-  for (size_t i = 0; i < turning.size(); ++i) {
-    for (Eigen::Index c = 0; c < J.cols(); ++c) {
-      double* turn = &J(turning[i], c);
-      store3(turn, turn_by_v[i] * load3(turn));
-    }
-  }
-}
-
-}  // namespace
-
-// What q and the activations carry over by themselves.
-void ContactFreeDerivatives::carry_over(MatrixRef by_state, MatrixRef by_control) {
-  size_t turning = 0;
-  for (int d = 0; d < nv_;) {
-    if (turning < turning_.size() && turning_[turning] == d) {
-      by_state.block<3, 3>(d, d) += turn_by_q_[turning++].eigen();
-      d += 3;
-    } else {
-      by_state(d, d) += 1.0;
-      ++d;
-    }
-  }
-  by_state.bottomRows(na_).setZero();
-  if (nu_ > 0) by_control.bottomRows(na_).setZero();
-  const Structure& s = model_->structure();
-  for (int i = 0; i < nu_; ++i) {
-    const int w = s.actuators[i].activation;
-    if (w < 0) continue;
-    const ActivationStep step = activation_step(model_->description().actuators[i], step_->free.activation[w],
-                                                step_->free.control[i], h_);
-    by_state(2 * nv_ + w, 2 * nv_ + w) = step.by_activation;
-    by_control(2 * nv_ + w, i) = step.by_control;
-  }
+  output_.against(layout(), x_bar, scratch_, z_bar);
+  z_bar.segment(layout().v, nv_) = scratch_;
+  w_bar = h_ * scratch_;
+  z_bar[layout().theta + model_->structure().timestep] += scratch_.dot(step_->free.acceleration);
 }
 
 // a by (q, v, w, u) = -Mhat^-1 dr/d., all columns at once; by forces: Mhat^-1.
@@ -142,16 +60,14 @@ void ContactFreeDerivatives::jacobians(MatrixRef by_state, MatrixRef by_control,
   v_by_state.rightCols(na_) = h_ * blocks_.middleCols(2 * width_, na_);
   v_by_state.middleCols(nv_, nv_).diagonal().array() += 1.0;
   if (nu_ > 0) by_control.middleRows(nv_, nv_) = h_ * blocks_.middleCols(2 * width_ + na_, nu_);
-  position_rows(by_state, nv_, h_, turning_, turn_by_v_);
-  if (nu_ > 0) position_rows(by_control, nv_, h_, turning_, turn_by_v_);
-  carry_over(by_state, by_control);
+  output_.complete(by_state, by_control);
   if (by_force.cols() == 0) return;
   require_size("rows of by_force", by_force.rows(), n);
   require_size("columns of by_force", by_force.cols(), nv_);
   inverse_mass_matrix(*model_, *data_, inverse_);
   by_force.middleRows(nv_, nv_) = h_ * inverse_;
   by_force.bottomRows(na_).setZero();
-  position_rows(by_force, nv_, h_, turning_, turn_by_v_);
+  output_.position_rows(by_force);
 }
 
 void ContactFreeDerivatives::jacobians(MatrixRef by_state, MatrixRef by_control) {

@@ -3,11 +3,11 @@
 // (impulse_jacobians.cpp).
 
 #include "articula/derivatives/impulse.hpp"
+#include "articula/derivatives/step_output.hpp"
 #include "contact_columns.hpp"
 #include "contact_parameters.hpp"
 #include "contact_rates.hpp"
 #include "law_system.hpp"
-#include "step_output.hpp"
 
 namespace articula {
 

@@ -1,4 +1,4 @@
-#include "step_output.hpp"
+#include "articula/derivatives/step_output.hpp"
 
 #include "articula/dynamics/activation.hpp"
 #include "articula/kinematics/manifold.hpp"
@@ -78,7 +78,7 @@ void StepOutput::position_rows(MatrixRef J) const {
   }
 }
 
-void StepOutput::complete(MatrixRef by_state, MatrixRef by_control) {
+void StepOutput::complete(MatrixRef by_state, MatrixRef by_control) const {
   position_rows(by_state);
   if (nu_ > 0) position_rows(by_control);
   size_t turning = 0;

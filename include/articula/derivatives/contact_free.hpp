@@ -5,7 +5,7 @@
 // Inputs z: see StepInputs. Outputs: q+, v+ (nv each, tangent), w+ (na).
 
 #include "articula/derivatives/implicit.hpp"
-#include "articula/derivatives/smooth_residual.hpp"
+#include "articula/derivatives/step_output.hpp"
 #include "articula/steppers/contact_free.hpp"
 
 namespace articula {
@@ -34,9 +34,6 @@ class ContactFreeDerivatives final : public ImplicitStep {
   void output_against(const ConstVectorRef& x_bar, VectorRef w_bar, VectorRef z_bar) override;
 
  private:
-  void turn_rates();
-  void carry_over(MatrixRef by_state, MatrixRef by_control);
-
   int nv_ = 0, na_ = 0, nu_ = 0;
   const Model* model_ = nullptr;
   Data* data_ = nullptr;
@@ -44,12 +41,11 @@ class ContactFreeDerivatives final : public ImplicitStep {
   double h_ = 0.0;
 
   SmoothResidual residual_;
-  RowMatrix blocks_;                         // nv x (2 width + na + nu, rounded up): a by q, v, w, u
-  RowMatrix inverse_;                        // nv x nv
-  int width_ = 0;                            // nv rounded up to whole registers
-  std::vector<int> turning_;                 // first dof of each turning block
-  std::vector<Mat3> turn_by_q_, turn_by_v_;  // of q (+) h v+ there
-  VectorX scratch_;                          // nv
+  StepOutput output_;
+  RowMatrix blocks_;   // nv x (2 width + na + nu, rounded up): a by q, v, w, u
+  RowMatrix inverse_;  // nv x nv
+  int width_ = 0;      // nv rounded up to whole registers
+  VectorX scratch_;    // nv: dv+, or its covector
 };
 
 }  // namespace articula

@@ -15,11 +15,11 @@ class StepOutput {
   // v_next_bar, and z_bar (set, not added to) from x_bar.
   void against(const StepInputs& in, const ConstVectorRef& x_bar, VectorRef v_next_bar, VectorRef z_bar);
   // Rows of q+ and w+ of Jacobians whose rows of v+ are there.
-  void complete(MatrixRef by_state, MatrixRef by_control);
-
- private:
+  void complete(MatrixRef by_state, MatrixRef by_control) const;
+  // Rows of q+ alone: h Jr (v+ rows).
   void position_rows(MatrixRef J) const;
 
+ private:
   int nv_ = 0, na_ = 0, nu_ = 0;
   const Model* model_ = nullptr;
   const FreeMotionWork* step_ = nullptr;
