@@ -4,6 +4,7 @@
 
 #include "articula/dynamics/crba.hpp"
 #include "articula/kinematics/motion.hpp"
+#include "articula/model/sizes.hpp"
 #include "dynamics/slots.hpp"
 #include "impulse_work.hpp"
 
@@ -51,7 +52,10 @@ bool ImpulseDerivatives::prepare(const Model& model, Data& data, const ImpulseWo
   w.acceleration = (step.v_next - step.free.v) / h;
   w.after.kinematic_pose = data.kinematic_pose;
   w.after.kinematic_twist = data.kinematic_twist;
-  forward_kinematics(model, w.after, step.free.q);
+  w.after.link_R = data.link_R;
+  w.after.link_r = data.link_r;
+  w.after.link_reference = data.link_reference;
+  w.after.S = data.S;
   propagate_motion(model, w.after, step.v_next.data(), nullptr);
   motion_rates(model, w.after, step.v_next.data(), nullptr);
   propagate_motion(model, data, step.free.v.data(), nullptr);
@@ -65,21 +69,34 @@ bool ImpulseDerivatives::prepare(const Model& model, Data& data, const ImpulseWo
   for (size_t b = 0; b < held.size(); ++b) held[b] = w.field.own[b] * (1.0 / h);
   w.residual.prepare(model, data, step.free, {h, settings.implicit_gyroscopic}, w.acceleration, true);
   w.output.prepare(model, step.free, step.v_next, h);
-  find_slots(model, w.after, step.free.q, w.slots_after);
-  if (w.bounces) find_slots(model, data, step.free.q, w.slots_before);
+  w.slots_found = false;
 
-  const auto& islands = step.rows.islands();
-  if (w.laws.size() < islands.size()) w.laws.resize(islands.size());
+  for (std::vector<double>* vector : {&w.dsigma, &w.rho, &w.c, &w.dlam}) vector->resize(step.rows.size());
+  w.modes = step.rows.mode;
+  return w.factor_laws();
+}
+
+bool ImpulseDerivatives::Work::factor_laws() {
+  const ContactRows& rows = step->rows;
+  const auto& islands = rows.islands();
+  if (laws.size() < islands.size()) laws.resize(islands.size());
   for (size_t k = 0; k < islands.size(); ++k) {
     const int begin = islands[k].row_begin;
-    if (!w.laws[k].prepare(step.rows.problem(islands[k], h), step.rows.mode.data() + begin,
-                           step.rows.lam.data() + begin, step.rows.sigma.data() + begin))
+    if (!laws[k].prepare(rows.problem(islands[k], settings.dt), modes.data() + begin, rows.lam.data() + begin,
+                         rows.sigma.data() + begin))
       return false;
   }
-  w.parameters.prepare(model, w.after, step, settings, w.rates, w.laws);
-  for (std::vector<double>* vector : {&w.dsigma, &w.rho, &w.c, &w.dlam}) vector->resize(step.rows.size());
+  parameters.prepare(*model, after, *step, settings, rates, laws);
   return true;
 }
+
+bool ImpulseDerivatives::relabel(const std::vector<RowMode>& modes) {
+  require_size("modes", static_cast<long>(modes.size()), work_->step->rows.size());
+  work_->modes = modes;
+  return work_->factor_laws();
+}
+
+void ImpulseDerivatives::want_parameters(bool wanted) { work_->wants_parameters = wanted; }
 
 // Mhat dv - J^T dlam = rho_1,  law(J dv, dlam) = rho_2
 void ImpulseDerivatives::solve(VectorRef r) {
@@ -122,9 +139,18 @@ void ImpulseDerivatives::solve_transposed(VectorRef r) {
   solve_mass_matrix(*w.model, *w.data, r1);
 }
 
+// What only parameters need.
+void ImpulseDerivatives::Work::find_all_slots() {
+  if (slots_found) return;
+  slots_found = true;
+  find_slots(*model, after, step->free.q, slots_after);
+  if (bounces) find_slots(*model, *data, step->free.q, slots_before);
+}
+
 // Displacements of bodies along a direction, and what they do to rows and wrenches.
 void ImpulseDerivatives::Work::rates_along(const double* dq, const double* dv, const double* dtheta) {
   const Structure& s = model->structure();
+  find_all_slots();
   ForceDirection direction{.q = dq, .theta = dtheta};
   displace(*model, after, movers, &slots_after, direction);
   for (int b = 0; b < model->nbody(); ++b) {
@@ -194,16 +220,16 @@ void ImpulseDerivatives::residual_against(const ConstVectorRef& y, VectorRef z_b
   const double h = w.settings.dt;
   const auto y1 = y.head(w.nv);
   w.scratch = h * y1;
-  w.residual.against(w.scratch, z_bar);
+  w.residual.against(w.scratch, z_bar, w.wants_parameters);
   w.scratch = y1;
   multiply_mass_matrix(*w.model, *w.data, w.scratch, w.mass_product);
   w.mass_product += w.step->free.h_slope.cwiseProduct(y1);
   z_bar.segment(in.v, w.nv) += w.mass_product;
-  double& h_bar = z_bar[in.theta + s.timestep];
-  h_bar += w.mass_product.dot(w.acceleration);
-  w.scratch.setZero();
-  w.step->rows.add_impulses(w.step->rows.lam.data(), w.scratch);
-  h_bar -= y1.dot(w.scratch) / h;
+  if (w.wants_parameters) {
+    w.scratch.setZero();
+    w.step->rows.add_impulses(w.step->rows.lam.data(), w.scratch);
+    z_bar[in.theta + s.timestep] += w.mass_product.dot(w.acceleration) - y1.dot(w.scratch) / h;
+  }
   if (w.step->rows.size() == 0) return;
 
   std::fill(w.dsigma.begin(), w.dsigma.end(), 0.0);
@@ -226,8 +252,11 @@ void ImpulseDerivatives::Work::rates_against(const double* y1, VectorRef z_bar) 
     Y[b] = movers.path[b];
     body_bars[b] = {};
   }
-  double* theta_bar = z_bar.data() + in.theta;
-  parameters.against(Y.data(), dsigma.data(), rho.data(), y1, theta_bar);
+  double* theta_bar = wants_parameters ? z_bar.data() + in.theta : nullptr;
+  if (wants_parameters) {
+    find_all_slots();
+    parameters.against(Y.data(), dsigma.data(), rho.data(), y1, theta_bar);
+  }
   rates.against(Y.data(), dsigma.data(), y1, body_bars.data(), z_bar.data() + in.q);
 
   const auto gather = [&](const Data& at, const ParameterWork& slots, Force BodyRateBar::* part,
@@ -255,12 +284,18 @@ void ImpulseDerivatives::output_against(const ConstVectorRef& x_bar, VectorRef w
   work_->output.against(layout(), x_bar, w_bar.head(work_->nv), z_bar);
 }
 
-GradientCertificate ImpulseDerivatives::certificate() const {
+void ImpulseDerivatives::certify(GradientCertificate& certificate) const {
   const Work& w = *work_;
-  const double infinity = std::numeric_limits<double>::infinity();
-  GradientCertificate certificate{infinity, infinity};
-  certificate.one_sided = w.rates.one_sided();
   const ContactRows& rows = w.step->rows;
+  certificate.valid = true;
+  certificate.relabelled = w.modes != rows.mode;
+  certificate.modes = w.modes;
+  certificate.unknowns = certificate.rank = 0;
+  certificate.impulse_margin = certificate.velocity_margin = std::numeric_limits<double>::infinity();
+  certificate.redundant = false;
+  certificate.conditioning = 1.0;
+  certificate.inconsistency = 0.0;
+  certificate.one_sided = w.rates.one_sided();
   for (const Item& item : rows.items()) {
     const Island& island = rows.islands()[item.island];
     const Margin margin =
@@ -270,11 +305,19 @@ GradientCertificate ImpulseDerivatives::certificate() const {
     certificate.velocity_margin = std::min(certificate.velocity_margin, margin.velocity);
   }
   for (size_t k = 0; k < rows.islands().size(); ++k) {
-    certificate.redundant |= !w.laws[k].regular();
-    certificate.one_sided |= !w.laws[k].regular() && w.laws[k].slides();
-    certificate.conditioning = std::min(certificate.conditioning, w.laws[k].conditioning());
-    certificate.inconsistency = std::max(certificate.inconsistency, w.laws[k].inconsistency());
+    const LawSystem& law = w.laws[k];
+    certificate.unknowns += law.unknowns();
+    certificate.rank += law.rank();
+    certificate.redundant |= !law.regular();
+    certificate.one_sided |= !law.regular() && law.slides();
+    certificate.conditioning = std::min(certificate.conditioning, law.conditioning());
+    certificate.inconsistency = std::max(certificate.inconsistency, law.inconsistency());
   }
+}
+
+GradientCertificate ImpulseDerivatives::certificate() const {
+  GradientCertificate certificate;
+  certify(certificate);
   return certificate;
 }
 

@@ -16,6 +16,8 @@ struct ImpulseDerivatives::Work {
 
   void rates_along(const double* dq, const double* dv, const double* dtheta);
   void rates_against(const double* y1, VectorRef z_bar);
+  bool factor_laws();
+  void find_all_slots();
   void constrain(int total);
   void add_projected(const std::vector<Force>& wrenches, double sign, double* r);
 
@@ -28,12 +30,14 @@ struct ImpulseDerivatives::Work {
   ForceDerivativeWork movers;
   ParameterWork slots_after, slots_before;
   std::vector<LawSystem> laws;
+  std::vector<RowMode> modes;  // what the laws are linearised with: the step's, unless relabelled
+  bool wants_parameters = true;
 
   const Model* model = nullptr;
   Data* data = nullptr;
   const ImpulseWork* step = nullptr;
   ImpulseSettings settings;
-  bool bounces = false;
+  bool bounces = false, slots_found = false;
   VectorX acceleration;           // (v+ - v) / h
   VectorX scratch, mass_product;  // nv
   VectorX ignored;                // nv

@@ -204,6 +204,13 @@ bool LawSystem::slides() const {
   return false;
 }
 
+int LawSystem::rank() const {
+  int rank = 0;
+  for (int k = 0; k < unknowns(); ++k)
+    rank += std::abs(system_.factor().pivot(k)) > 1e-6 * system_.unknowns()[k].weight;
+  return rank;
+}
+
 void LawSystem::add_explicit(const double* dsigma, double* rho) const {
   for (size_t k = 0; k < problem_.blocks.size(); ++k) {
     const Block& block = problem_.blocks[k];

@@ -38,6 +38,8 @@ class LawSystem {
   bool regular() const { return system_.regular(); }
   // Some friction is at its bound: how redundant contacts share the load then matters to the motion.
   bool slides() const;
+  int unknowns() const { return static_cast<int>(system_.unknowns().size()); }
+  int rank() const;  // by the pivots
   double conditioning() const { return system_.factor().pivot_ratio(); }
 
  private:

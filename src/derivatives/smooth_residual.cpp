@@ -114,11 +114,11 @@ void SmoothResidual::along(const ConstVectorRef& dz, VectorRef dr) {
   dr += dh * (step_->forces.slope.cwiseProduct(acceleration_) + step_rate_);
 }
 
-void SmoothResidual::against(const ConstVectorRef& y, VectorRef z_bar) {
+void SmoothResidual::against(const ConstVectorRef& y, VectorRef z_bar, bool parameters) {
   require_size("y", y.size(), model_->nv());
   require_size("z_bar", z_bar.size(), inputs_.size);
   const Structure& s = model_->structure();
-  prepare_parameters();
+  if (parameters) prepare_parameters();
   rnea_adjoint(*model_, *data_, rnea_, options_.external != nullptr, y, scratch_, scratch2_);
   z_bar.segment(inputs_.q, s.nv) -= scratch_;
   z_bar.segment(inputs_.v, s.nv) -= scratch2_;
@@ -141,8 +141,9 @@ void SmoothResidual::against(const ConstVectorRef& y, VectorRef z_bar) {
                    z_bar.data() + inputs_.activation,
                    z_bar.data() + inputs_.control,
                    0.0,
-                   theta_bar.data()};
+                   parameters ? theta_bar.data() : nullptr};
   forces_adjoint(*model_, *data_, step_->forces, forces_, arguments(), &parameters_, y, slope_, to);
+  if (!parameters) return;
   scratch_ = -y;
   rnea_parameter_adjoint(*model_, *data_, parameters_, acceleration_, options_, scratch_, theta_bar);
   theta_bar[s.timestep] += to.dt - y.dot(step_->forces.slope.cwiseProduct(acceleration_) + step_rate_);

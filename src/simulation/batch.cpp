@@ -1,79 +1,8 @@
 #include "articula/simulation/batch.hpp"
 
-#include <tbb/blocked_range.h>
-#include <tbb/info.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
-
-#include "articula/error.hpp"
-#include "articula/model/sizes.hpp"
+#include "batch_threads.hpp"
 
 namespace articula {
-
-namespace {
-
-// What a thread needs to step any of the environments.
-struct Worker {
-  Worker(const Model& model, const SimulationSettings& settings) : workspace(model, settings) {}
-  StepWorkspace workspace;
-  Step step;
-  State start;
-};
-
-void load(const BatchState& from, Eigen::Index e, State& state) {
-  state.q = from.q.col(e);
-  state.v = from.v.col(e);
-  state.activation = from.activation.col(e);
-  state.time = from.time[e];
-}
-
-void store(const State& state, BatchState& to, Eigen::Index e) {
-  to.q.col(e) = state.q;
-  to.v.col(e) = state.v;
-  to.activation.col(e) = state.activation;
-  to.time[e] = state.time;
-}
-
-}  // namespace
-
-struct Batch::Threads {
-  std::vector<Model> models;  // one for all, or one for each
-  int count = 0;
-  int wanted = 0;
-  SimulationSettings settings;
-  mutable tbb::task_arena arena;
-  mutable std::vector<std::unique_ptr<Worker>> workers;  // one for each thread
-
-  Threads(std::vector<Model> all, int environments, const SimulationSettings& chosen, int threads)
-      : models(std::move(all)),
-        count(environments),
-        wanted(threads > 0 ? threads : tbb::info::default_concurrency()),
-        settings(complete(models.front(), chosen)),
-        arena(wanted) {
-    for (int i = 0; i < wanted; ++i) workers.push_back(std::make_unique<Worker>(models.front(), settings));
-  }
-
-  const Model& model(Eigen::Index e) const {
-    return models.size() == 1 ? models.front() : models[static_cast<size_t>(e)];
-  }
-
-  // visit(worker, environment) for every environment, each worker used by one thread at a time.
-  template <class Visit>
-  void for_each(const Visit& visit) const {
-    const auto run = [&](int begin, int end) {
-      Worker& worker = *workers[wanted == 1 ? 0 : tbb::this_task_arena::current_thread_index()];
-      for (int e = begin; e < end; ++e) {
-        worker.workspace.use(model(e));
-        visit(worker, e);
-      }
-    };
-    arena.execute([&] {
-      if (wanted == 1) return run(0, count);
-      tbb::parallel_for(tbb::blocked_range<int>(0, count),
-                        [&](const tbb::blocked_range<int>& range) { run(range.begin(), range.end()); });
-    });
-  }
-};
 
 namespace {
 
@@ -89,18 +18,6 @@ std::vector<Model> checked(std::vector<Model> models) {
 int checked_count(int count) {
   if (count < 1) throw Error("a batch needs at least one environment, not {}", count);
   return count;
-}
-
-void require_shape(const char* what, const ConstMatrixRef& given, Eigen::Index rows, Eigen::Index columns) {
-  if (given.rows() == rows && given.cols() == columns) return;
-  throw Error("{} is {} x {}, not {} x {}", what, given.rows(), given.cols(), rows, columns);
-}
-
-void require_states(const Model& model, const BatchState& x, Eigen::Index count) {
-  require_shape("q", x.q, model.nq(), count);
-  require_shape("v", x.v, model.nv(), count);
-  require_shape("activation", x.activation, model.na(), count);
-  require_size("time", x.time.size(), count);
 }
 
 void size(BatchState& x, const Model& model, Eigen::Index columns) {
@@ -164,7 +81,7 @@ void Batch::step(const BatchState& x, const ConstMatrixRef& controls, BatchStep&
   if (&x != &result.next) articula::size(result.next, model, size());
   result.warm.resize(size());
   result.reports.resize(size());
-  threads_->for_each([&](Worker& worker, int e) {
+  threads_->for_each([&](BatchWorker& worker, int e) {
     load(x, e, worker.start);
     if (controls.cols() > 0)
       worker.step.input.controls = controls.col(e);
@@ -220,7 +137,7 @@ BatchRollout Batch::rollout(const BatchState& x, int steps, const ConstMatrixRef
   result.worst.resize(size());
   result.warm = warm;
   result.warm.resize(size());
-  threads_->for_each([&](Worker& worker, int e) {
+  threads_->for_each([&](BatchWorker& worker, int e) {
     load(x, e, worker.start);
     worker.step.next = worker.start;
     std::swap(worker.step.warm, result.warm[e]);

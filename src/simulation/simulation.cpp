@@ -1,9 +1,11 @@
 #include "articula/simulation/simulation.hpp"
 
+#include <atomic>
 #include <cmath>
 
 #include "articula/error.hpp"
 #include "contact_list.hpp"
+#include "differentiator.hpp"
 
 namespace articula {
 
@@ -33,14 +35,31 @@ SimulationSettings complete(const Model& model, SimulationSettings settings) {
 
 // ------------------------------------------------------------------ workspaces
 
+namespace {
+
+std::uint64_t first_serial() {
+  static std::atomic<std::uint64_t> workspaces = 0;
+  return ++workspaces << 40;
+}
+
+}  // namespace
+
 StepWorkspace::StepWorkspace(const Model& model, const SimulationSettings& settings)
     : data(model),
       model_(&model),
-      settings_(complete(model, settings)) {
+      settings_(complete(model, settings)),
+      last_step_(first_serial()) {
   if (settings.contact == Contact::none)
     free.emplace(model);
   else
     contact.emplace(model, settings.most_contacts);
+}
+
+StepWorkspace::~StepWorkspace() = default;
+
+StepDifferentiator& StepWorkspace::differentiator() {
+  if (!differentiator_) differentiator_ = std::make_unique<StepDifferentiator>(*model_, settings_);
+  return *differentiator_;
 }
 
 void StepWorkspace::use(const Model& model) {
@@ -50,8 +69,6 @@ void StepWorkspace::use(const Model& model) {
   model_ = &model;
   if (contact) contact->set_numbers(model);
 }
-
-namespace {
 
 ImpulseSettings impulse_settings(const SimulationSettings& settings) {
   ImpulseSettings result;
@@ -63,12 +80,11 @@ ImpulseSettings impulse_settings(const SimulationSettings& settings) {
   return result;
 }
 
-}  // namespace
-
 void StepWorkspace::step(const State& x, const Input& input, Step& result) {
   result.start = x;
   if (&result.input != &input) result.input = input;
   result.next = result.start;
+  result.serial = ++last_step_;
   result.contacts.clear();
   result.loops.clear();
   if (!contact) {
@@ -97,12 +113,16 @@ Simulation::Simulation(Model model, const SimulationSettings& settings)
 
 Simulation::Simulation(const Simulation& other) : Simulation(other.model_, other.settings_) {}
 
-Simulation::Lease::Lease(const Simulation& simulation) : simulation_(simulation) {
+Simulation::Lease::Lease(const Simulation& simulation, std::uint64_t step) : simulation_(simulation) {
   {
     const std::lock_guard lock(simulation.mutex_);
-    if (!simulation.idle_.empty()) {
-      workspace_ = std::move(simulation.idle_.back());
-      simulation.idle_.pop_back();
+    auto& idle = simulation.idle_;
+    for (size_t i = 0; i + 1 < idle.size(); ++i) {
+      if (idle[i]->last_step() == step) std::swap(idle[i], idle.back());
+    }
+    if (!idle.empty()) {
+      workspace_ = std::move(idle.back());
+      idle.pop_back();
     }
   }
   if (!workspace_) workspace_ = std::make_unique<StepWorkspace>(simulation.model_, simulation.settings_);
@@ -130,6 +150,48 @@ Step Simulation::step(const State& x, const ConstVectorRef& controls, const Warm
   result.warm = warm;
   result.input.controls = controls;
   step(x, result.input, result);
+  return result;
+}
+
+// ------------------------------------------------------------------ derivatives
+
+namespace {
+
+// The step's factors, made again if the workspace has taken other steps since.
+void recall(StepWorkspace& workspace, const Step& step, Step& again) {
+  if (!step.ok()) throw Error("a step that failed ({}) has no derivatives", to_string(step.status()));
+  if (workspace.last_step() == step.serial) return;
+  again.warm = step.warm;  // its own modes: the first guess is right, and gives the same bits
+  workspace.step(step.start, step.input, again);
+}
+
+}  // namespace
+
+void Simulation::jacobians(const Step& step, const GradientSettings& settings, StepJacobians& result) const {
+  const Lease workspace(*this, step.serial);
+  StepDifferentiator& differentiator = workspace->differentiator();
+  recall(*workspace, step, differentiator.again);
+  differentiator.jacobians(*workspace, step.start, step.input, settings, result);
+}
+
+void Simulation::pullback(const Step& step, const StepCovector& covector, const GradientSettings& settings,
+                          StepGradient& result) const {
+  const Lease workspace(*this, step.serial);
+  StepDifferentiator& differentiator = workspace->differentiator();
+  recall(*workspace, step, differentiator.again);
+  differentiator.pullback(*workspace, step.start, step.input, covector, settings, result);
+}
+
+StepJacobians Simulation::jacobians(const Step& step, const GradientSettings& settings) const {
+  StepJacobians result;
+  jacobians(step, settings, result);
+  return result;
+}
+
+StepGradient Simulation::pullback(const Step& step, const StepCovector& covector,
+                                  const GradientSettings& settings) const {
+  StepGradient result;
+  pullback(step, covector, settings, result);
   return result;
 }
 

@@ -21,6 +21,8 @@ class ContactFreeDerivatives final : public ImplicitStep {
   // dx+/dforces (n x nv, or no columns at all: not wanted).
   void jacobians(MatrixRef by_state, MatrixRef by_control, MatrixRef by_force);
   void jacobians(MatrixRef by_state, MatrixRef by_control);
+  // Whether products against covectors include parameters; they do at first.
+  void want_parameters(bool wanted) { wants_parameters_ = wanted; }
 
   const StepInputs& layout() const { return residual_.inputs(); }
   int unknowns() const override { return nv_; }
@@ -29,12 +31,15 @@ class ContactFreeDerivatives final : public ImplicitStep {
   void solve(VectorRef r) override;
   void solve_transposed(VectorRef r) override { solve(r); }
   void residual_along(const ConstVectorRef& dz, VectorRef dr) override { residual_.along(dz, dr); }
-  void residual_against(const ConstVectorRef& y, VectorRef z_bar) override { residual_.against(y, z_bar); }
+  void residual_against(const ConstVectorRef& y, VectorRef z_bar) override {
+    residual_.against(y, z_bar, wants_parameters_);
+  }
   void output_along(const ConstVectorRef& dw, const ConstVectorRef& dz, VectorRef dx) override;
   void output_against(const ConstVectorRef& x_bar, VectorRef w_bar, VectorRef z_bar) override;
 
  private:
   int nv_ = 0, na_ = 0, nu_ = 0;
+  bool wants_parameters_ = true;
   const Model* model_ = nullptr;
   Data* data_ = nullptr;
   const ContactFreeWork* step_ = nullptr;

@@ -17,12 +17,16 @@ namespace articula {
 // What a gradient is worth: how far the step is from another assignment of modes, and where choices were
 // made.
 struct GradientCertificate {
+  bool valid = true;             // false: the equations have no factor, and what was returned is zero
+  std::vector<RowMode> modes;    // of all rows, in the order of the step's rows
+  int unknowns = 0, rank = 0;    // impulses that no law fixes, and how many of them are determined
   double impulse_margin = 0.0;   // N s, over all rows; infinite if none applies
   double velocity_margin = 0.0;  // m/s
   bool redundant = false;        // some rows carry what others could: impulses are not unique
   double conditioning = 1.0;     // smallest over largest pivot of the laws' factor
   double inconsistency = 0.0;    // of the last right-hand side with the active rows; large: one-sided
   bool one_sided = false;        // a derivative that does not exist was chosen from one side
+  bool relabelled = false;       // complementarity_aware: modes are not those of the step
 };
 
 class ImpulseDerivatives final : public ImplicitStep {
@@ -35,8 +39,14 @@ class ImpulseDerivatives final : public ImplicitStep {
   [[nodiscard]] bool prepare(const Model& model, Data& data, const ImpulseWork& step,
                              const ImpulseSettings& settings);
 
+  // From now on modes other than those of the step (one for each row). False as for prepare.
+  [[nodiscard]] bool relabel(const std::vector<RowMode>& modes);
+  // Whether products against covectors include parameters; they do at first.
+  void want_parameters(bool wanted);
+
   // With x = (q, v, w) of n = 2nv + na numbers: dx+/dx (n x n), dx+/du (n x nu).
   void jacobians(MatrixRef by_state, MatrixRef by_control);
+  void certify(GradientCertificate& certificate) const;
   GradientCertificate certificate() const;
 
   const StepInputs& layout() const;

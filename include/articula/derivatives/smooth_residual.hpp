@@ -38,8 +38,9 @@ class SmoothResidual {
   void prepare(const Model& model, Data& data, const FreeMotionWork& step, const StepSettings& settings,
                const ConstVectorRef& acceleration, bool held_forces = false);
 
-  void along(const ConstVectorRef& dz, VectorRef dr);      // dr = (dr/dz) dz, a held
-  void against(const ConstVectorRef& y, VectorRef z_bar);  // z_bar -= (dr/dz)^T y
+  void along(const ConstVectorRef& dz, VectorRef dr);  // dr = (dr/dz) dz, a held
+  // z_bar -= (dr/dz)^T y; without `parameters`, nothing is computed for theta.
+  void against(const ConstVectorRef& y, VectorRef z_bar, bool parameters = true);
 
   // Writes sign dr/dq and sign dr/dv where the tree joins dofs; the rest of the matrices must be zero.
   void jacobians(double sign, StridedMatrices out);

@@ -31,6 +31,28 @@ struct BatchRollout {
   std::vector<WarmStart> warm;    // N
 };
 
+// Derivatives of a step of every environment. Of one whose step failed they are zero, and its certificate is
+// not valid. With n = 2nv + na:
+struct BatchJacobians {
+  RowMatrix by_state;    // (N n) x n: rows of environment e begin at e n; in memory NumPy's (N, n, n)
+  RowMatrix by_control;  // (N n) x nu
+  std::vector<GradientCertificate> certificates;
+};
+
+// What is left empty is zero.
+struct BatchCovector {
+  MatrixX q, v, activation;  // nv x N, nv x N, na x N
+};
+
+struct BatchGradient {
+  MatrixX q, v, activation;  // nv x N, nv x N, na x N
+  MatrixX control;           // nu x N
+  MatrixX force;             // nv x N
+  MatrixX wrench;            // (6 nbody) x N
+  MatrixX parameters;        // the slices of the settings, one after the other, x N
+  std::vector<GradientCertificate> certificates;
+};
+
 class Batch {
  public:
   // threads: 0 for as many as the machine has.
@@ -58,6 +80,13 @@ class Batch {
   // controls: nu x (N steps), the columns of environment e begin at e steps; without rows if nu is zero.
   BatchRollout rollout(const BatchState& x, int steps, const ConstMatrixRef& controls,
                        const std::vector<WarmStart>& warm = {}) const;
+
+  // Derivatives of a step, which took x to step.next. The step is taken once more, from the modes that it
+  // found.
+  void jacobians(const BatchState& x, const ConstMatrixRef& controls, const BatchStep& step,
+                 const GradientSettings& settings, BatchJacobians& result) const;
+  void pullback(const BatchState& x, const ConstMatrixRef& controls, const BatchStep& step,
+                const BatchCovector& covector, const GradientSettings& settings, BatchGradient& result) const;
 
  private:
   struct Threads;

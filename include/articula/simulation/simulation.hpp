@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 
+#include "articula/simulation/gradient.hpp"
 #include "articula/simulation/step.hpp"
 
 namespace articula {
@@ -32,10 +33,13 @@ struct SimulationSettings {
   int most_contacts = 0;  // room for this many; more set report.overflow. 0: what the model can need
 };
 
+class StepDifferentiator;
+
 // Workspace of one thread, for a model and its variants (model.with).
 class StepWorkspace {
  public:
   StepWorkspace(const Model& model, const SimulationSettings& settings);
+  ~StepWorkspace();
 
   // Prepares for a variant: microseconds. `model` must outlive its use.
   void use(const Model& model);
@@ -43,16 +47,22 @@ class StepWorkspace {
   void step(const State& x, const Input& input, Step& result);
 
   const Model& model() const { return *model_; }
+  const SimulationSettings& settings() const { return settings_; }
   double dt() const { return *settings_.dt; }
+  std::uint64_t last_step() const { return last_step_; }  // its serial
   Data data;
   std::optional<ImpulseWork> contact;   // unless Contact::none
   std::optional<ContactFreeWork> free;  // if Contact::none
 
   FreeMotionWork& motion() { return contact ? contact->free : free->free; }
+  // Made when first asked for.
+  StepDifferentiator& differentiator();
 
  private:
   const Model* model_;
   SimulationSettings settings_;
+  std::uint64_t last_step_;  // high bits: which workspace
+  std::unique_ptr<StepDifferentiator> differentiator_;
 };
 
 class Simulation {
@@ -74,10 +84,21 @@ class Simulation {
   // warm start of the next step; x and input may be members of result.
   void step(const State& x, const Input& input, Step& result) const;
 
-  // A workspace for as long as the lease lives; each is used by one thread at a time.
+  // Derivatives of a step that this simulation took, from the factors it kept; a step that has been followed
+  // by others is taken once more. Throws Error for a step that failed.
+  StepJacobians jacobians(const Step& step, const GradientSettings& settings = {}) const;
+  StepGradient pullback(const Step& step, const StepCovector& covector,
+                        const GradientSettings& settings = {}) const;
+  // The same in place.
+  void jacobians(const Step& step, const GradientSettings& settings, StepJacobians& result) const;
+  void pullback(const Step& step, const StepCovector& covector, const GradientSettings& settings,
+                StepGradient& result) const;
+
+  // A workspace for as long as the lease lives; each is used by one thread at a time. If there is one that
+  // has just taken the step with this serial, it is that.
   class Lease {
    public:
-    explicit Lease(const Simulation& simulation);
+    explicit Lease(const Simulation& simulation, std::uint64_t step = 0);
     ~Lease();
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
@@ -95,6 +116,9 @@ class Simulation {
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<StepWorkspace>> idle_;
 };
+
+// What a step of a simulation is taken with; settings must be complete.
+ImpulseSettings impulse_settings(const SimulationSettings& settings);
 
 // Fills in what follows from the model, and throws Error for what makes no sense.
 SimulationSettings complete(const Model& model, SimulationSettings settings);

@@ -1,0 +1,63 @@
+#pragma once
+// What derivatives of a simulation's step are asked for, and what they return (docs/gradients.md).
+//
+// With x = (q, v, activation) of n = 2nv + na numbers, positions in the tangent space. A gradient never
+// changes the step it belongs to.
+
+#include <cstdint>
+#include <string_view>
+
+#include "articula/derivatives/impulse.hpp"
+#include "articula/model/parameters.hpp"
+
+namespace articula {
+
+enum class GradientMode : std::uint8_t {
+  exact,                  // of the discrete step, its contacts as they were solved
+  complementarity_aware,  // of two assignments of modes, that with the larger gradient (Nimble, IV-D);
+                          // pullback
+  elastic,           // bounces as in continuous time: the sooner it hits, the farther it gets (Nimble, VI)
+  randomised,        // mean of exact ones around the state
+  finite_difference  // of the true step, every evaluation from a cold start
+};
+std::string_view to_string(GradientMode mode);
+
+struct GradientSettings {
+  GradientMode mode = GradientMode::exact;
+  // Which numbers of theta a pullback returns gradients of, e.g.
+  // model.parameters().matching("body/*/inertia"); "timestep" stands for the step's dt.
+  std::vector<ParameterSlice> parameters = {};
+
+  bool ridders = false;  // finite_difference: extrapolated (slow, to 1e-8), instead of one central one
+  double difference_step = 1e-6;  // finite_difference: of states and controls; relative for parameters;
+                                  // Ridders' starts at a hundred times this
+
+  int samples = 32;               // randomised: pairs x + d, x - d count as two
+  double position_spread = 1e-3;  // randomised: standard deviations, m or rad
+  double velocity_spread = 1e-2;  //   m/s or rad/s
+  double control_spread = 1e-2;   //   of a control
+  std::uint64_t seed = 1;         // randomised: equal seeds give equal results
+};
+
+struct StepJacobians {
+  MatrixX by_state;    // n x n: dx+/dx
+  MatrixX by_control;  // n x nu: dx+/du
+  GradientCertificate certificate;
+};
+
+// Of a loss with respect to the result of a step. What is left empty is zero.
+struct StepCovector {
+  VectorX q, v, activation;  // nv, nv, na
+};
+
+// Of the same loss with respect to what went in.
+struct StepGradient {
+  VectorX q, v, activation;  // nv, nv, na
+  VectorX control;           // nu
+  VectorX force;             // nv
+  ExternalWrenches wrench;   // 6 x nbody, as Input::wrenches
+  VectorX parameters;        // the slices of the settings, one after the other
+  GradientCertificate certificate;
+};
+
+}  // namespace articula

@@ -1,0 +1,320 @@
+#include "differentiator.hpp"
+
+#include <cmath>
+#include <random>
+
+#include "articula/derivatives/differences.hpp"
+#include "articula/error.hpp"
+#include "articula/kinematics/manifold.hpp"
+#include "articula/model/sizes.hpp"
+
+namespace articula {
+
+std::string_view to_string(GradientMode mode) {
+  switch (mode) {
+    case GradientMode::exact: return "exact";
+    case GradientMode::complementarity_aware: return "complementarity_aware";
+    case GradientMode::elastic: return "elastic";
+    case GradientMode::randomised: return "randomised";
+    case GradientMode::finite_difference: return "finite_difference";
+  }
+  return "unknown";
+}
+
+StepDifferentiator::StepDifferentiator(const Model& model, const SimulationSettings& settings)
+    : settings_(settings),
+      layout_(model) {
+  if (settings.contact == Contact::none)
+    free_.emplace(model);
+  else
+    contact_.emplace(model);
+  x_bar_.resize(2 * model.nv() + model.na());
+  z_bar_.resize(layout_.size);
+}
+
+bool StepDifferentiator::prepare(StepWorkspace& last) {
+  const Model& model = last.model();
+  if (contact_) {
+    if (!contact_->prepare(model, last.data, *last.contact, impulse_settings(last.settings()))) return false;
+  } else {
+    free_->prepare(model, last.data, *last.free, {last.dt(), last.settings().implicit_gyroscopic});
+  }
+  w_.resize(implicit().unknowns());
+  return true;
+}
+
+void StepDifferentiator::certify(GradientCertificate& certificate) const {
+  if (contact_)
+    contact_->certify(certificate);
+  else
+    certificate = {.impulse_margin = INFINITY, .velocity_margin = INFINITY};
+}
+
+void StepDifferentiator::along(StepWorkspace& last, const ConstVectorRef& dz, VectorRef dx) {
+  if (!prepare(last)) throw Error("the contact equations of this step have no factor, and it no derivative");
+  push_forward(implicit(), dz, w_, dx);
+}
+
+// ------------------------------------------------------------------ Jacobians
+
+void StepDifferentiator::exact_jacobians(StepWorkspace& last, StepJacobians& result) {
+  const Model& model = last.model();
+  const int n = 2 * model.nv() + model.na();
+  result.by_state.resize(n, n);
+  result.by_control.resize(n, model.nu());
+  if (!prepare(last)) {
+    result.by_state.setZero();
+    result.by_control.setZero();
+    result.certificate = {.valid = false};
+    return;
+  }
+  contact_ ? contact_->jacobians(result.by_state, result.by_control)
+           : free_->jacobians(result.by_state, result.by_control);
+  certify(result.certificate);
+}
+
+void StepDifferentiator::jacobians(StepWorkspace& last, const State& start, const Input& input,
+                                   const GradientSettings& settings, StepJacobians& result) {
+  const Model& model = last.model();
+  const int nv = model.nv();
+  switch (settings.mode) {
+    case GradientMode::exact: return exact_jacobians(last, result);
+    case GradientMode::complementarity_aware:
+      throw Error("complementarity_aware chooses by the loss: it has a pullback, and no Jacobians");
+    case GradientMode::elastic: {
+      exact_jacobians(last, result);
+      if (!contact_ || !result.certificate.valid) return;
+      const BounceTiming timing = bounce_timing(model, last.data, *last.contact, last.dt());
+      result.by_state.topLeftCorner(nv, nv) += timing.jump * timing.rate;
+      return;
+    }
+    case GradientMode::finite_difference: return difference_jacobians(last, start, input, settings, result);
+    case GradientMode::randomised: break;
+  }
+  exact_jacobians(last, result);
+  StepJacobians sample;
+  MatrixX by_state = MatrixX::Zero(result.by_state.rows(), result.by_state.cols());
+  MatrixX by_control = MatrixX::Zero(result.by_control.rows(), result.by_control.cols());
+  int taken = 0;
+  for_each_sample(last, start, input, settings, [&](StepWorkspace& near) {
+    exact_jacobians(near, sample);
+    if (!sample.certificate.valid) return;
+    by_state += sample.by_state;
+    by_control += sample.by_control;
+    ++taken;
+  });
+  if (taken == 0) return;  // then the exact one, where everything nearby failed
+  result.by_state = by_state / taken;
+  result.by_control = by_control / taken;
+}
+
+// ------------------------------------------------------------------ pullbacks
+
+void StepDifferentiator::exact_gradient(bool parameters) {
+  contact_ ? contact_->want_parameters(parameters) : free_->want_parameters(parameters);
+  pull_back(implicit(), x_bar_, w_, z_bar_);
+}
+
+// Nimble, IV-D: with dl/dsigma = J v_bar, contacts whose parting would lower the loss part, those whose
+// approach would hold. The assignment with the larger |dl/dv|^2 + |dl/dtau|^2 / h is kept.
+void StepDifferentiator::complementarity_aware_gradient(StepWorkspace& last, bool parameters,
+                                                        GradientCertificate& certificate) {
+  const ContactRows& rows = last.contact->rows;
+  const int nv = last.model().nv();
+  VectorX v_bar(w_.size());
+  contact_->output_against(x_bar_, v_bar, z_bar_);
+  exact_gradient(parameters);
+  certify(certificate);
+  sigma_bar_.resize(rows.size());
+  const VectorX head = v_bar.head(nv);
+  rows.velocities(head, sigma_bar_.data());
+  modes_ = rows.mode;
+  for (const Item& item : rows.items()) {
+    const bool one_way = item.kind == RowKind::contact || item.kind == RowKind::joint_limit ||
+                         item.kind == RowKind::tendon_limit;
+    const int at = rows.row_of(item);
+    const double wish = sigma_bar_[at];
+    if (!one_way || wish == 0.0) continue;
+    if (wish < 0.0)
+      std::fill(modes_.begin() + at, modes_.begin() + at + item.rows, RowMode::free);
+    else if (modes_[at] == RowMode::free)
+      std::fill(modes_.begin() + at, modes_.begin() + at + item.rows, RowMode::hold);
+  }
+  if (modes_ == rows.mode) return;
+  const auto worth = [&](const VectorX& z) {
+    return z.segment(layout_.v, nv).squaredNorm() + z.segment(layout_.force, nv).squaredNorm() / last.dt();
+  };
+  z_other_ = z_bar_;
+  if (!contact_->relabel(modes_)) return;
+  exact_gradient(parameters);
+  if (worth(z_bar_) > worth(z_other_))
+    certify(certificate);
+  else
+    std::swap(z_bar_, z_other_);
+}
+
+void StepDifferentiator::pullback(StepWorkspace& last, const State& start, const Input& input,
+                                  const StepCovector& covector, const GradientSettings& settings,
+                                  StepGradient& result) {
+  const Model& model = last.model();
+  const int nv = model.nv(), na = model.na();
+  const auto part = [](const char* name, const VectorX& given, int size, auto to) {
+    if (given.size() == 0) {
+      to.setZero();
+    } else {
+      require_size(name, given.size(), size);
+      to = given;
+    }
+  };
+  part("the covector of q", covector.q, nv, x_bar_.segment(0, nv));
+  part("the covector of v", covector.v, nv, x_bar_.segment(nv, nv));
+  part("the covector of activation", covector.activation, na, x_bar_.segment(2 * nv, na));
+  const bool parameters = !settings.parameters.empty();
+  if (settings.mode == GradientMode::finite_difference) {
+    result.certificate = {};
+    difference_gradient(last, start, input, settings);
+    return unpack(model, settings, result);
+  }
+  if (!prepare(last)) {
+    z_bar_.setZero();
+    result.certificate = {.valid = false};
+    return unpack(model, settings, result);
+  }
+  if (settings.mode == GradientMode::complementarity_aware && contact_) {
+    complementarity_aware_gradient(last, parameters, result.certificate);
+    return unpack(model, settings, result);
+  }
+  exact_gradient(parameters);
+  certify(result.certificate);
+  if (settings.mode == GradientMode::elastic && contact_) {
+    const BounceTiming timing = bounce_timing(model, last.data, *last.contact, last.dt());
+    z_bar_.segment(layout_.q, nv) += timing.rate.transpose() * (timing.jump.transpose() * x_bar_.head(nv));
+  }
+  if (settings.mode == GradientMode::randomised) {
+    VectorX sum = VectorX::Zero(z_bar_.size());
+    const VectorX exact = z_bar_;
+    int taken = 0;
+    for_each_sample(last, start, input, settings, [&](StepWorkspace& near) {
+      if (!prepare(near)) return;
+      exact_gradient(parameters);
+      sum += z_bar_;
+      ++taken;
+    });
+    z_bar_ = taken > 0 ? VectorX(sum / taken) : exact;
+  }
+  unpack(model, settings, result);
+}
+
+void StepDifferentiator::unpack(const Model& model, const GradientSettings& settings,
+                                StepGradient& result) const {
+  const int nv = model.nv();
+  result.q = z_bar_.segment(layout_.q, nv);
+  result.v = z_bar_.segment(layout_.v, nv);
+  result.activation = z_bar_.segment(layout_.activation, model.na());
+  result.control = z_bar_.segment(layout_.control, model.nu());
+  result.force = z_bar_.segment(layout_.force, nv);
+  result.wrench = Eigen::Map<const ExternalWrenches>(z_bar_.data() + layout_.wrench, 6, model.nbody());
+  Eigen::Index size = 0, at = 0;
+  for (const ParameterSlice& slice : settings.parameters) size += slice.size;
+  result.parameters.resize(size);
+  for (const ParameterSlice& slice : settings.parameters) {
+    result.parameters.segment(at, slice.size) = z_bar_.segment(layout_.theta + slice.offset, slice.size);
+    at += slice.size;
+  }
+}
+
+// ------------------------------------------------------------------ other steps nearby
+
+template <class Visit>
+void StepDifferentiator::for_each_sample(StepWorkspace& last, const State& start, const Input& input,
+                                         const GradientSettings& settings, const Visit& visit) {
+  const Model& model = last.model();
+  if (settings.samples < 1) throw Error("samples must be at least 1, not {}", settings.samples);
+  if (!sampled_) sampled_ = std::make_unique<StepWorkspace>(model, last.settings());
+  sampled_->use(model);
+  std::mt19937_64 random(settings.seed);
+  std::normal_distribution<double> normal;
+  VectorX dq(model.nv()), dv(model.nv()), du(model.nu());
+  State near = start;
+  Input disturbed = input;
+  Step step;
+  for (int i = 0; i < settings.samples; ++i) {
+    if (i % 2 == 0) {
+      for (double& x : dq) x = settings.position_spread * normal(random);
+      for (double& x : dv) x = settings.velocity_spread * normal(random);
+      for (double& x : du) x = settings.control_spread * normal(random);
+    } else {
+      dq = -dq, dv = -dv, du = -du;
+    }
+    integrate(model, start.q, dq, 1.0, near.q);
+    near.v = start.v + dv;
+    disturbed.controls = input.controls.size() > 0 ? VectorX(input.controls + du) : du;
+    step.warm.entries.clear();
+    sampled_->step(near, disturbed, step);
+    if (step.ok()) visit(*sampled_);
+  }
+}
+
+DisturbedStep& StepDifferentiator::disturbed(const Model& model) {
+  if (!disturbed_ || disturbed_model_ != &model) {
+    disturbed_ = std::make_unique<DisturbedStep>(model, settings_);
+    disturbed_model_ = &model;
+  }
+  return *disturbed_;
+}
+
+VectorX StepDifferentiator::difference_along(const ConstVectorRef& dz, double step, bool ridders) {
+  DisturbedStep& at = *disturbed_;
+  VectorX x(at.outputs());
+  const auto evaluate = [&](double t) -> VectorX {
+    if (!at.at(dz, t, x))
+      throw Error("the step cannot be taken at a difference of {}: take a smaller one", t);
+    return x;
+  };
+  if (ridders) return ridders_differences(evaluate, 100.0 * step).derivative;
+  return (evaluate(step) - evaluate(-step)) / (2.0 * step);
+}
+
+void StepDifferentiator::difference_jacobians(StepWorkspace& last, const State& start, const Input& input,
+                                              const GradientSettings& settings, StepJacobians& result) {
+  const Model& model = last.model();
+  const int n = 2 * model.nv() + model.na();
+  if (!disturbed(model).begin(start, input)) throw Error("the step cannot be taken from a cold start");
+  result.by_state.resize(n, n);
+  result.by_control.resize(n, model.nu());
+  result.certificate = {};
+  VectorX dz = VectorX::Zero(layout_.size);
+  for (int i = 0; i < n + model.nu(); ++i) {
+    dz[i] = 1.0;  // StepInputs begins with q, v, activations, controls
+    const VectorX column = difference_along(dz, settings.difference_step, settings.ridders);
+    if (i < n)
+      result.by_state.col(i) = column;
+    else
+      result.by_control.col(i - n) = column;
+    dz[i] = 0.0;
+  }
+}
+
+void StepDifferentiator::difference_gradient(StepWorkspace& last, const State& start, const Input& input,
+                                             const GradientSettings& settings) {
+  const Model& model = last.model();
+  if (!disturbed(model).begin(start, input)) throw Error("the step cannot be taken from a cold start");
+  VectorX dz = VectorX::Zero(layout_.size);
+  const auto along = [&](int i, double scale) {
+    dz[i] = scale;
+    const double change = x_bar_.dot(difference_along(dz, settings.difference_step, settings.ridders));
+    dz[i] = 0.0;
+    return change / scale;
+  };
+  z_bar_.setZero();
+  for (int i = 0; i < layout_.theta; ++i) z_bar_[i] = along(i, 1.0);
+  for (const ParameterSlice& slice : settings.parameters) {
+    const double largest = model.theta().segment(slice.offset, slice.size).cwiseAbs().maxCoeff();
+    for (int i = slice.offset; i < slice.offset + slice.size; ++i) {
+      const double size = std::abs(i == model.structure().timestep ? last.dt() : model.theta()[i]);
+      z_bar_[layout_.theta + i] = along(layout_.theta + i, size > 0.0 ? size : largest > 0.0 ? largest : 1.0);
+    }
+  }
+}
+
+}  // namespace articula

@@ -1,0 +1,207 @@
+// Derivatives of a simulation's steps, in every mode.
+
+#include <gtest/gtest.h>
+
+#include "articula/derivatives/differences.hpp"
+#include "articula/error.hpp"
+#include "articula/io/load.hpp"
+#include "articula/simulation/batch.hpp"
+#include "articula/simulation/snapshot.hpp"
+#include "tests/support/scene.hpp"
+
+namespace articula::testing {
+namespace {
+
+bool same_bits(const MatrixX& a, const MatrixX& b) {
+  return a.rows() == b.rows() && a.cols() == b.cols() &&
+         std::memcmp(a.data(), b.data(), sizeof(double) * static_cast<size_t>(a.size())) == 0;
+}
+
+// A step in the middle of a fall on the floor.
+Step step_in_contact(const Simulation& simulation, int steps = 150) {
+  const Model& model = simulation.model();
+  Step step = simulation.step(neutral_state(model));
+  for (int i = 0; i < steps; ++i) {
+    step.input.controls = VectorX::Constant(model.nu(), 0.2 * std::sin(0.1 * i));
+    simulation.step(step.next, step.input, step);
+  }
+  return step;
+}
+
+TEST(gradients, leave_the_forward_result_alone_to_the_bit) {
+  for (const Contact law : {Contact::ncp, Contact::lcp, Contact::none}) {
+    const Model model = load("half_cheetah");
+    const Simulation plain(model, {.contact = law}), watched(model, {.contact = law});
+    Step a = plain.step(neutral_state(model)), b = watched.step(neutral_state(model));
+    StepJacobians jacobians;
+    StepGradient gradient;
+    for (int i = 0; i < 120; ++i) {
+      const VectorX u = VectorX::Constant(model.nu(), 0.3 * std::sin(0.2 * i));
+      a.input.controls = b.input.controls = u;
+      plain.step(a.next, a.input, a);
+      watched.step(b.next, b.input, b);
+      watched.jacobians(b, {}, jacobians);
+      watched.pullback(b, {.v = VectorX::Ones(model.nv())},
+                       {.mode = i % 2 == 0 ? GradientMode::elastic : GradientMode::complementarity_aware},
+                       gradient);
+      ASSERT_EQ(state_hash(a.next), state_hash(b.next)) << i;
+    }
+  }
+}
+
+TEST(gradients, of_a_loss_are_the_transposed_jacobians_times_its_covector) {
+  for (const char* name : {"half_cheetah", "quadruped", "four_bar", "drone"}) {
+    for (const Contact law : {Contact::ncp, Contact::lcp, Contact::none}) {
+      const Simulation simulation(load(name), {.contact = law});
+      const Model& model = simulation.model();
+      const Step step = step_in_contact(simulation);
+      ASSERT_TRUE(step.ok());
+      const int nv = model.nv(), na = model.na();
+      const VectorX x_bar = VectorX::Random(2 * nv + na);
+      for (const GradientMode mode : {GradientMode::exact, GradientMode::elastic}) {
+        const StepJacobians jacobians = simulation.jacobians(step, {.mode = mode});
+        const StepGradient gradient = simulation.pullback(
+            step, {x_bar.head(nv), x_bar.segment(nv, nv), x_bar.tail(na)}, {.mode = mode});
+        VectorX state(2 * nv + na);
+        state << gradient.q, gradient.v, gradient.activation;
+        const VectorX expected = jacobians.by_state.transpose() * x_bar;
+        EXPECT_LT((state - expected).norm(), 1e-10 * (1.0 + expected.norm())) << name;
+        const VectorX by_control = jacobians.by_control.transpose() * x_bar;
+        EXPECT_LT((gradient.control - by_control).norm(), 1e-10 * (1.0 + by_control.norm())) << name;
+      }
+    }
+  }
+}
+
+TEST(gradients, of_a_step_taken_once_more_have_the_same_bits) {
+  const Simulation simulation(load("quadruped"));
+  const Step step = step_in_contact(simulation);
+  const StepJacobians at_once = simulation.jacobians(step);
+  (void)simulation.step(step.next, step.input);
+  const StepJacobians later = simulation.jacobians(step);
+  EXPECT_TRUE(same_bits(at_once.by_state, later.by_state));
+  EXPECT_TRUE(same_bits(at_once.by_control, later.by_control));
+}
+
+TEST(gradients, agree_with_differences_of_the_true_step) {
+  for (const Contact law : {Contact::ncp, Contact::lcp}) {
+    const Simulation simulation(load("half_cheetah"), {.contact = law});
+    const Model& model = simulation.model();
+    const Step step = step_in_contact(simulation, 200);
+    GradientSettings settings{.parameters = model.parameters().matching("body/*/inertia")};
+    for (const ParameterSlice& slice : model.parameters().matching("gravity"))
+      settings.parameters.push_back(slice);
+    const StepCovector covector{VectorX::Random(model.nv()), VectorX::Random(model.nv()), {}};
+    const StepJacobians jacobians = simulation.jacobians(step);
+    const StepGradient gradient = simulation.pullback(step, covector, settings);
+    settings.mode = GradientMode::finite_difference;
+    for (const bool ridders : {false, true}) {
+      settings.ridders = ridders;
+      const StepJacobians differences = simulation.jacobians(step, settings);
+      EXPECT_LT(relative_error(jacobians.by_state, differences.by_state), ridders ? 1e-6 : 1e-3);
+      EXPECT_LT(relative_error(jacobians.by_control, differences.by_control), ridders ? 1e-6 : 1e-3);
+      const StepGradient difference = simulation.pullback(step, covector, settings);
+      EXPECT_LT(relative_error(gradient.wrench, difference.wrench), ridders ? 1e-5 : 1e-3);
+      EXPECT_LT(relative_error(gradient.parameters, difference.parameters), ridders ? 1e-5 : 1e-3);
+    }
+  }
+}
+
+TEST(gradients, of_a_batch_are_those_of_single_simulations_for_any_number_of_threads) {
+  const Model model = load("hopper");
+  constexpr int count = 7;
+  BatchJacobians one, two;
+  BatchGradient gradient, other;
+  for (const int threads : {1, 2}) {
+    const Batch batch(model, count, {}, threads);
+    BatchStep step;
+    step.next = batch.neutral_states();
+    const MatrixX u = MatrixX::Constant(model.nu(), count, 0.1);
+    for (int e = 0; e < count; ++e) step.next.v.col(e).array() -= 0.1 * e;
+    BatchState x;
+    for (int i = 0; i < 60; ++i) {
+      x = step.next;
+      batch.step(x, u, step);
+    }
+    const BatchCovector covector{.v = MatrixX::Ones(model.nv(), count)};
+    const GradientSettings settings{.parameters = model.parameters().matching("*/friction")};
+    batch.jacobians(x, u, step, settings, threads == 1 ? one : two);
+    batch.pullback(x, u, step, covector, settings, threads == 1 ? gradient : other);
+    const Simulation simulation(model);
+    for (int e = 0; e < count && threads == 1; ++e) {
+      const Step single =
+          simulation.step({x.q.col(e), x.v.col(e), x.activation.col(e), x.time[e]}, u.col(e), step.warm[e]);
+      const StepGradient alone = simulation.pullback(single, {.v = VectorX::Ones(model.nv())}, settings);
+      EXPECT_TRUE(same_bits(alone.q, gradient.q.col(e)) && same_bits(alone.control, gradient.control.col(e)));
+      EXPECT_TRUE(same_bits(alone.parameters, gradient.parameters.col(e)));
+    }
+  }
+  EXPECT_TRUE(same_bits(one.by_state, two.by_state) && same_bits(one.by_control, two.by_control));
+  EXPECT_TRUE(same_bits(gradient.q, other.q) && same_bits(gradient.parameters, other.parameters));
+}
+
+// A ball that hits the floor at speed -v leaves with e v: the discrete step ends at z + h e v, wherever in
+// the step it hit. In continuous time it hits at t = -z/v and ends at e v (h - t): dz+/dz = -e.
+TEST(gradients, of_a_bounce_are_those_of_the_discrete_step_or_of_continuous_time) {
+  constexpr double e = 0.7;
+  Description d = empty_world();
+  add_floor(d, {.friction = 0.0, .restitution = e, .condim = 1});
+  add_ball(d, "ball", 0.1, 0.5, {0, 0, 0.102}, {.friction = 0.0, .restitution = e, .condim = 1});
+  const Simulation simulation(build(d), {.dt = 0.01});
+  State x = neutral_state(simulation.model());
+  x.v[2] = -2.0;
+  const Step step = simulation.step(x);
+  EXPECT_NEAR(step.next.v[2], e * 2.0, 1e-12);
+  const StepJacobians exact = simulation.jacobians(step);
+  const StepJacobians elastic = simulation.jacobians(step, {.mode = GradientMode::elastic});
+  EXPECT_NEAR(exact.by_state(2, 2), 1.0, 1e-12);
+  EXPECT_NEAR(exact.by_state(8, 8), -e, 1e-12);
+  EXPECT_NEAR(elastic.by_state(2, 2), -e, 1e-12);
+  EXPECT_NEAR(elastic.by_state(2, 8), -e * 0.01, 1e-12);
+}
+
+// Nimble's drone: thrust that does not lift it moves nothing, as long as the floor holds it.
+TEST(gradients, that_know_of_complementarity_see_that_thrust_would_lift_a_body_off_the_floor) {
+  Description d = empty_world();
+  add_floor(d);
+  add_box(d, "drone", {0.2, 0.2, 0.05}, 1.0, {0, 0, 0.05});
+  const Simulation simulation(build(d), {.dt = 0.01});
+  Step step = simulation.step(neutral_state(simulation.model()));
+  for (int i = 0; i < 20; ++i) simulation.step(step.next, step.input, step);
+  StepCovector up;
+  up.v = VectorX::Zero(6);
+  up.v[2] = -1.0;  // the loss falls as it rises
+  const StepGradient exact = simulation.pullback(step, up);
+  EXPECT_LT(exact.force.norm(), 1e-9);
+  const StepGradient aware = simulation.pullback(step, up, {.mode = GradientMode::complementarity_aware});
+  EXPECT_NEAR(aware.force[2], -0.01, 1e-9);  // h / m
+  EXPECT_TRUE(aware.certificate.relabelled);
+  up.v[2] = 1.0;  // pressing it down changes nothing in either
+  EXPECT_LT(simulation.pullback(step, up, {.mode = GradientMode::complementarity_aware}).force.norm(), 1e-9);
+}
+
+// The mean over velocities of a gradient that is 0 while the floor holds and 1 while it does not.
+TEST(gradients, that_are_randomised_see_both_sides_of_a_switch) {
+  Description d = empty_world();
+  add_floor(d, {.friction = 0.0, .condim = 1});
+  add_ball(d, "ball", 0.1, 1.0, {0, 0, 0.1}, {.friction = 0.0, .condim = 1});
+  const Simulation simulation(build(d), {.dt = 0.01});
+  const Step step = simulation.step(neutral_state(simulation.model()));
+  GradientSettings settings{.mode = GradientMode::randomised, .samples = 400, .position_spread = 0.0};
+  settings.velocity_spread = 0.1;
+  const StepJacobians mean = simulation.jacobians(step, settings);
+  // It leaves the floor if v > h g = 0.0981: with probability Phi(-0.981) = 0.163.
+  EXPECT_NEAR(mean.by_state(8, 8), 0.163, 0.05);
+  EXPECT_TRUE(same_bits(mean.by_state, simulation.jacobians(step, settings).by_state));
+}
+
+TEST(gradients, of_a_step_that_failed_are_refused) {
+  const Simulation simulation(load("hopper"));
+  State x = neutral_state(simulation.model());
+  x.v[0] = NAN;
+  const Step step = simulation.step(x);
+  EXPECT_THROW((void)simulation.jacobians(step), Error);
+}
+
+}  // namespace
+}  // namespace articula::testing
