@@ -50,14 +50,18 @@ void count(Tally& tally, const ContactProblem& problem, const Solve& solve, Vect
 Solve our_solver() {
   struct Room {
     ContactSolver work;
-    std::vector<RowMode> mode;
+    std::vector<RowMode> guess, mode;
+    std::vector<SlideState> slides;
     std::vector<double> sigma;
   };
   return [room = std::make_shared<Room>()](const ContactProblem& problem, double* lam) {
+    room->guess.resize(problem.size);
+    room->slides.resize(problem.blocks.size());
     room->mode.resize(problem.size);
     room->sigma.resize(problem.size);
     const SolveReport report =
-        solve_contact(problem, room->work, false, room->mode.data(), lam, room->sigma.data());
+        solve_contact(problem, room->work, false, {room->guess.data(), room->slides.data()},
+                      room->mode.data(), lam, room->sigma.data());
     return report.status == SolveStatus::inexact || report.status == SolveStatus::infeasible_bias;
   };
 }

@@ -38,7 +38,7 @@ FrozenModes freeze(const ContactRows& rows) {
     const Block& block = rows.block(item);
     double squared = 0.0;
     for (int i = 0; i < item.rows; ++i) {
-      entry.mode[i] = rows.mode[at + i] == RowMode::yield ? RowMode::hold : rows.mode[at + i];
+      entry.mode[i] = rows.mode[at + i];
       entry.lam[i] = rows.lam[at + i];
       if (i > 0 && item.kind == RowKind::contact) {
         entry.slide.d[i - 1] = block.mu[i - 1] * rows.sigma[at + i];

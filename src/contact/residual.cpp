@@ -160,7 +160,6 @@ Margin block_margin(const ContactProblem& problem, const Block& block, const dou
   const RowMode tangent = mode[n + 1];
   if (tangent == RowMode::hold) impulse(lam[n] - std::sqrt(used));
   if (tangent == RowMode::slide) speed(std::sqrt(slip));
-  if (tangent == RowMode::yield) impulse(0.0);
   return margin;
 }
 
@@ -172,6 +171,8 @@ std::string_view to_string(RowMode mode) {
     case RowMode::lower: return "lower";
     case RowMode::slide: return "slide";
     case RowMode::yield: return "yield";
+    case RowMode::yield_upper: return "yield_upper";
+    case RowMode::yield_lower: return "yield_lower";
   }
   return "unknown";
 }

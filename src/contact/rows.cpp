@@ -40,6 +40,8 @@ ContactRows::ContactRows(const Model& model, const Constraints& constraints, int
   lam.reserve(most_rows_);
   sigma.reserve(most_rows_);
   mode.reserve(most_rows_);
+  guess.reserve(most_rows_);
+  guessed_slides.reserve(most_blocks_);
   G_.reserve(static_cast<std::size_t>(most_rows_) * (most_rows_ + 3));
 }
 
@@ -111,6 +113,8 @@ void ContactRows::number_rows() {
   lam.assign(rows_, 0.0);
   sigma.assign(rows_, 0.0);
   mode.resize(rows_);
+  guess.resize(rows_);
+  guessed_slides.resize(items_.size());
 }
 
 // w = D^-1/2 L^-T j: from the last dof that the row touches to the root, each finished entry is taken from

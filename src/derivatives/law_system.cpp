@@ -16,8 +16,6 @@ bool LawSystem::prepare(const ContactProblem& problem, const RowMode* mode, cons
     const Block& block = problem.blocks[k];
     const int t = block.first + 1;
     if (block.kind != BlockKind::contact || block.dim == 1) continue;
-    if (mode_[t] == RowMode::yield)
-      std::fill(mode_.begin() + t, mode_.begin() + t + block.tangents(), RowMode::hold);
     if (mode_[t] != RowMode::slide) continue;
     SlideState& slide = slides_[k];
     for (int i = 0; i < block.tangents(); ++i) slide.speed += std::pow(block.mu[i] * sigma[t + i], 2);

@@ -13,7 +13,7 @@ namespace articula {
 namespace {
 
 constexpr char magic[] = "ARTISNAP";  // 8 bytes
-constexpr std::uint32_t version = 1;
+constexpr std::uint32_t version = 2;
 constexpr size_t header_size = 8 + 4 + 4, least_size = header_size + 8 + 8;
 
 // FNV-1a
@@ -85,6 +85,9 @@ void write_warm(Writer& to, const WarmStart& warm) {
     to.number(entry.key);
     to.number(entry.rows);
     for (RowMode mode : entry.mode) to.number(static_cast<std::uint8_t>(mode));
+    for (double d : entry.slide.d) to.number(d);
+    to.number(entry.slide.speed);
+    to.number(entry.slide.normal);
   }
 }
 
@@ -100,14 +103,17 @@ WarmStart read_warm(Reader& from) {
   WarmStart warm;
   warm.law = read_enum(from, FrictionLaw::cone, "friction law");
   const auto count = from.number<std::uint64_t>();
-  constexpr size_t entry_size = 8 + 1 + 6;
+  constexpr size_t entry_size = 8 + 1 + 6 + 7 * sizeof(double);
   if (count > from.rest.size() / entry_size) throw Error("the snapshot ends too early");
   warm.entries.resize(count);
   for (WarmStart::Entry& entry : warm.entries) {
     entry.key = from.number<std::uint64_t>();
     entry.rows = from.number<std::uint8_t>();
     if (entry.rows > entry.mode.size()) throw Error("the snapshot has a contact of {} rows", entry.rows);
-    for (RowMode& mode : entry.mode) mode = read_enum(from, RowMode::yield, "contact mode");
+    for (RowMode& mode : entry.mode) mode = read_enum(from, RowMode::yield_lower, "contact mode");
+    for (double& d : entry.slide.d) d = from.number<double>();
+    entry.slide.speed = from.number<double>();
+    entry.slide.normal = from.number<double>();
   }
   return warm;
 }

@@ -63,6 +63,7 @@ void InteriorPoint::scale(const ContactProblem& problem) {
   for (int i = 0; i < size_; ++i) {
     b_[i] = problem.b[i] * unit_[i] / largest;
     for (int j = 0; j < size_; ++j) G_[i * size_ + j] = problem.g(i, j) * unit_[i] * unit_[j];
+    G_[i * size_ + i] += 1e-12;  // of many impulses the smallest
   }
   for (double& u : unit_) u *= largest;  // lam = unit lam_scaled
 }

@@ -9,11 +9,21 @@ namespace articula {
 
 namespace {
 
-constexpr double proximal = 1e-8;  // eps, relative to R
 constexpr int most_newton_steps = 30;
 constexpr int most_corrections = 12;
+constexpr double settled = 1e-8;  // of directions: the next step leaves the square of this
 
-bool moves_with_normal(RowMode mode) { return mode == RowMode::upper || mode == RowMode::lower; }
+bool at_upper(RowMode mode) { return mode == RowMode::upper || mode == RowMode::yield_upper; }
+bool at_lower(RowMode mode) { return mode == RowMode::lower || mode == RowMode::yield_lower; }
+bool yields(RowMode mode) {
+  return mode == RowMode::yield || mode == RowMode::yield_upper || mode == RowMode::yield_lower;
+}
+
+// A contact whose friction has a direction that is to be found.
+bool on_cone(const Block& block, const RowMode* mode, RowMode wanted) {
+  return block.kind == BlockKind::contact && block.dim > 1 && mode[block.first] != RowMode::free &&
+         mode[block.first + 1] == wanted;
+}
 
 // Columns 1.. of the Householder reflection that takes the first axis to d: an orthonormal basis across d.
 void basis_across(const double* d, int dim, int column, double* e) {
@@ -31,44 +41,52 @@ void basis_across(const double* d, int dim, int column, double* e) {
 void ModeSystem::reserve(int rows, int blocks) {
   unknowns_.reserve(rows + blocks);
   lu_.reserve(rows);
-  for (std::vector<double>* vector : {&x_, &step_, &combined_, &fixed_}) vector->reserve(rows);
+  for (std::vector<double>* vector : {&x_, &step_, &null_part_, &combined_, &fixed_, &centre_})
+    vector->reserve(rows);
 }
 
 namespace {
 
+// The normal of a contact on its cone, and what may move across its direction.
+void add_on_cone(const ContactProblem& problem, int index, bool yielding, const SlideState& slide,
+                 std::vector<ModeUnknown>& unknowns) {
+  const Block& block = problem.blocks[index];
+  const int tangents = block.tangents();
+  ModeUnknown normal{
+      .row = block.first, .block = index, .tangents = tangents, .weight = problem.mobility(block)};
+  for (int i = 0; i < tangents; ++i) {
+    normal.along[i] = -block.mu[i] * slide.d[i];
+    normal.equation[i] = yielding ? normal.along[i] : 0.0;
+  }
+  unknowns.push_back(normal);
+  for (int j = 0; j + 1 < tangents; ++j) {
+    ModeUnknown across = normal;
+    across.across = true;
+    basis_across(slide.d, tangents, j, across.along);
+    for (int i = 0; i < tangents; ++i) across.equation[i] = across.along[i] *= block.mu[i];
+    across.compliance = slide.speed / slide.normal;
+    unknowns.push_back(across);
+  }
+}
+
 void add_contact(const ContactProblem& problem, int index, const RowMode* mode, const SlideState& slide,
-                 bool directions_known, std::vector<ModeUnknown>& unknowns) {
+                 std::vector<ModeUnknown>& unknowns) {
   const Block& block = problem.blocks[index];
   const int n = block.first, tangents = block.tangents();
   if (mode[n] == RowMode::free) return;
-  const double weight = problem.mobility(block);
-  ModeUnknown normal{.row = n, .block = index, .weight = weight};
   const RowMode first = tangents > 0 ? mode[n + 1] : RowMode::free;
   if (first == RowMode::slide || first == RowMode::yield) {
-    if (first == RowMode::yield || directions_known) {
-      normal.tangents = tangents;
-      for (int i = 0; i < tangents; ++i) normal.along[i] = -block.mu[i] * slide.d[i];
-    }
-    unknowns.push_back(normal);
-    if (first == RowMode::yield || !directions_known) return;
-    for (int j = 0; j + 1 < tangents; ++j) {
-      ModeUnknown across{.row = n, .block = index, .tangents = tangents, .across = true};
-      basis_across(slide.d, tangents, j, across.along);
-      double squared = 0.0;
-      for (int i = 0; i < tangents; ++i) {
-        across.along[i] *= block.mu[i];
-        squared += across.along[i] * across.along[i];
-      }
-      across.weight = weight * squared;
-      across.compliance = slide.speed / slide.normal;
-      unknowns.push_back(across);
-    }
+    add_on_cone(problem, index, first == RowMode::yield, slide, unknowns);
     return;
   }
+  const double weight = problem.mobility(block);
+  ModeUnknown normal{.row = n, .block = index, .weight = weight};
   for (int i = 0; i < tangents; ++i) {
-    if (!moves_with_normal(mode[n + 1 + i])) continue;
+    const RowMode tangent = mode[n + 1 + i];
+    if (!at_upper(tangent) && !at_lower(tangent)) continue;
     normal.tangents = tangents;
-    normal.along[i] = mode[n + 1 + i] == RowMode::upper ? block.mu[i] : -block.mu[i];
+    normal.along[i] = at_upper(tangent) ? block.mu[i] : -block.mu[i];
+    normal.equation[i] = yields(tangent) ? normal.along[i] : 0.0;
   }
   unknowns.push_back(normal);
   for (int i = 0; i < tangents; ++i) {
@@ -81,13 +99,13 @@ void add_contact(const ContactProblem& problem, int index, const RowMode* mode, 
 }  // namespace
 
 void list_unknowns(const ContactProblem& problem, const RowMode* mode, const SlideState* slides,
-                   bool directions_known, std::vector<ModeUnknown>& unknowns) {
+                   std::vector<ModeUnknown>& unknowns) {
   unknowns.clear();
   const int count = static_cast<int>(problem.blocks.size());
   for (int k = 0; k < count; ++k) {
     const Block& block = problem.blocks[k];
     if (block.kind == BlockKind::contact) {
-      add_contact(problem, k, mode, slides[k], directions_known, unknowns);
+      add_contact(problem, k, mode, slides[k], unknowns);
       continue;
     }
     const double weight = problem.mobility(block);
@@ -98,9 +116,8 @@ void list_unknowns(const ContactProblem& problem, const RowMode* mode, const Sli
 }
 
 double gather(const ModeUnknown& u, const double* sigma) {
-  if (!u.across) return sigma[u.row];
-  double sum = 0.0;
-  for (int i = 0; i < u.tangents; ++i) sum += u.along[i] * sigma[u.row + 1 + i];
+  double sum = u.across ? 0.0 : sigma[u.row];
+  for (int i = 0; i < u.tangents; ++i) sum += u.equation[i] * sigma[u.row + 1 + i];
   return sum;
 }
 
@@ -121,141 +138,194 @@ void spread(const std::vector<ModeUnknown>& unknowns, const double* x, double* l
 void ModeSystem::spread_equations(const double* x, double* sigma) const {
   for (std::size_t k = 0; k < unknowns_.size(); ++k) {
     const Unknown& u = unknowns_[k];
-    if (!u.across) {
-      sigma[u.row] += x[k];
-      continue;
-    }
-    for (int i = 0; i < u.tangents; ++i) sigma[u.row + 1 + i] += u.along[i] * x[k];
+    if (!u.across) sigma[u.row] += x[k];
+    for (int i = 0; i < u.tangents; ++i) sigma[u.row + 1 + i] += u.equation[i] * x[k];
   }
 }
 
-// Row k of K is (G A_k)^T B. Without ties and slides A = B, and K is symmetric.
+namespace {
+
+// A_k . B_w of two unknowns of one block
+double overlap(const ModeUnknown& k, const ModeUnknown& w) {
+  const bool plain = k.tangents == 0 || w.tangents == 0;
+  if (plain && !k.across && !w.across && k.row == w.row) return 1.0;
+  double sum = !k.across && !w.across && k.row == w.row ? 1.0 : 0.0;
+  if (plain) {
+    // One row alone, which may be a tangent of the other.
+    const bool plain_k = k.tangents == 0;
+    const int i = plain_k ? k.row - w.row - 1 : w.row - k.row - 1;
+    if (i >= 0 && i < (plain_k ? w.tangents : k.tangents)) sum += plain_k ? w.along[i] : k.equation[i];
+    return sum;
+  }
+  for (int i = 0; i < std::min(k.tangents, w.tangents); ++i) sum += k.equation[i] * w.along[i];
+  return sum;
+}
+
+bool same_equation(const ModeUnknown& u) { return std::equal(u.along, u.along + u.tangents, u.equation); }
+
+}  // namespace
+
+// Row k of K is (G A_k)^T B. Where nothing slides A = B, and K is symmetric.
 bool ModeSystem::factor_system(const ContactProblem& problem, double eps, bool may_be_symmetric) {
   const int n = static_cast<int>(unknowns_.size());
   lu_.resize(n);
   combined_.resize(problem.size);
-  symmetric_ = may_be_symmetric;
-  for (const ModeUnknown& u : unknowns_) symmetric_ = symmetric_ && u.tangents == 0;
+  symmetric_ = may_be_symmetric && std::all_of(unknowns_.begin(), unknowns_.end(), same_equation);
   for (int k = 0; k < n; ++k) {
     const ModeUnknown& u = unknowns_[k];
     const double* pulled = problem.row(u.row);
-    if (u.across) {
+    if (u.across || std::any_of(u.equation, u.equation + u.tangents, [](double a) { return a != 0.0; })) {
       std::fill(combined_.begin(), combined_.end(), 0.0);
+      if (!u.across) std::copy(pulled, pulled + problem.size, combined_.begin());
       for (int i = 0; i < u.tangents; ++i)
-        strip_add(combined_.data(), problem.row(u.row + 1 + i), u.along[i], problem.size);
+        strip_add(combined_.data(), problem.row(u.row + 1 + i), u.equation[i], problem.size);
       pulled = combined_.data();
     }
     double* row = lu_.row(k);
     for (int w = symmetric_ ? k : 0; w < n; ++w) row[w] = dot_spread(unknowns_[w], pulled);
-    row[k] += u.compliance + eps * u.weight;
+    row[k] += u.compliance;
+    const auto soften = [&](int w) { row[w] += eps * u.weight * overlap(u, unknowns_[w]); };
+    for (int w = k; w < n && unknowns_[w].block == u.block; ++w) soften(w);
+    for (int w = k - 1; !symmetric_ && w >= 0 && unknowns_[w].block == u.block; --w) soften(w);
   }
   ++factorisations_;
   return symmetric_ ? lu_.factor_symmetric() : lu_.factor();
 }
 
-bool ModeSystem::singular() const {
-  for (int k = 0; k < lu_.size(); ++k) {
-    if (std::abs(lu_.pivot(k)) < 1e-6 * unknowns_[k].weight) return true;
-  }
-  return false;
-}
-
 // Almost without the proximal term first: where K is regular one solve is exact.
 bool ModeSystem::linearise(const ContactProblem& problem, const RowMode* mode, const SlideState* slides) {
-  list_unknowns(problem, mode, slides, true, unknowns_);
+  list_unknowns(problem, mode, slides, unknowns_);
   regular_ = factor_system(problem, 1e-15, false) && lu_.pivot_ratio() > 1e-9;
-  return regular_ || factor_system(problem, proximal, false);
+  return regular_ || factor_system(problem, usual_softness, false);
 }
 
-bool ModeSystem::solve_linear(const ContactProblem& problem, int corrections, const double* start,
-                              double* lam, double* sigma) {
+// From x on, until A^T velocity + C x = 0 with velocity = sigma + soft R (lam - centre).
+bool ModeSystem::solve_linear(const ContactProblem& problem, double soft, int most_rounds, double* lam,
+                              double* velocity) {
   const int n = static_cast<int>(unknowns_.size());
-  x_.assign(n, 0.0);
-  for (int k = 0; k < n && start != nullptr; ++k) x_[k] = unknowns_[k].across ? 0.0 : start[unknowns_[k].row];
   step_.resize(n);
   double previous = 1e300;
   for (int round = 0;; ++round) {
     std::copy(fixed_.begin(), fixed_.end(), lam);
     articula::spread(unknowns_, x_.data(), lam);
-    contact_velocities(problem, lam, sigma);
+    contact_velocities(problem, lam, velocity);
+    if (soft > 0.0) {
+      for (const Block& block : problem.blocks) {
+        const double give = soft * problem.mobility(block);
+        for (int i = block.first; i < block.first + block.dim; ++i)
+          velocity[i] += give * (lam[i] - centre_[i]);
+      }
+    }
     double error = 0.0;
     for (int k = 0; k < n; ++k) {
-      step_[k] = -gather(unknowns_[k], sigma) - unknowns_[k].compliance * x_[k];
+      step_[k] = -gather(unknowns_[k], velocity) - unknowns_[k].compliance * x_[k];
       if (!std::isfinite(step_[k])) return false;
       error = std::max(error, std::abs(step_[k]));
     }
     equation_error_ = error;
-    if (round == corrections || error <= 1e-16 * problem.velocity_scale || error > 0.5 * previous)
+    if (round == most_rounds || error <= 1e-16 * problem.velocity_scale || error > 0.5 * previous)
       return true;
     previous = round == 0 ? 1e300 : error;  // the first step goes all the way: nothing to compare it with
     lu_.solve(step_.data());
+    if (soft == 0.0) remove_null_part(problem.size);
     for (int k = 0; k < n; ++k) x_[k] += step_[k];
   }
+}
+
+// (K + eps R)^-1 eps R is one where K is null, and next to nothing elsewhere. Biases that contradict each
+// other by a rounding error must not move loads about.
+void ModeSystem::remove_null_part(int rows) {
+  combined_.assign(rows, 0.0);
+  articula::spread(unknowns_, step_.data(), combined_.data());
+  null_part_.resize(step_.size());
+  for (std::size_t k = 0; k < unknowns_.size(); ++k)
+    null_part_[k] = softness_ * unknowns_[k].weight * gather(unknowns_[k], combined_.data());
+  lu_.solve(null_part_.data());
+  for (std::size_t k = 0; k < step_.size(); ++k) step_[k] -= null_part_[k];
 }
 
 // New directions from the velocities; returns by how much they turned. A contact that does not move keeps
 // the direction it had.
 double ModeSystem::set_directions(const ContactProblem& problem, const RowMode* mode, const double* lam,
-                                  const double* sigma, SlideState* slides, bool first) {
+                                  const double* velocity, bool also_yielding, SlideState* slides) {
   double turned = 0.0;
   for (std::size_t k = 0; k < problem.blocks.size(); ++k) {
     const Block& block = problem.blocks[k];
     const int n = block.first;
-    if (block.kind != BlockKind::contact || block.dim == 1 || mode[n] == RowMode::free ||
-        mode[n + 1] != RowMode::slide)
+    if (!on_cone(block, mode, RowMode::slide) && !(also_yielding && on_cone(block, mode, RowMode::yield)))
       continue;
     double w[5], squared = 0.0;
     for (int i = 0; i < block.tangents(); ++i) {
-      w[i] = block.mu[i] * sigma[n + 1 + i];
+      w[i] = block.mu[i] * velocity[n + 1 + i];
       squared += w[i] * w[i];
     }
     SlideState& slide = slides[k];
     slide.speed = std::sqrt(squared);
     const double least = 1e-300 + 1e-14 * problem.velocity_scale / problem.mobility(block);
     slide.normal = std::max(lam[n], least);
-    if (slide.speed < 1e-14 * problem.velocity_scale) continue;
+    if (slide.speed < 1e-16 * problem.velocity_scale) continue;
     double change = 0.0;
     for (int i = 0; i < block.tangents(); ++i) {
       const double d = w[i] / slide.speed;
       change += (d - slide.d[i]) * (d - slide.d[i]);
       slide.d[i] = d;
     }
-    turned = std::max(turned, first ? 1.0 : std::sqrt(change));
+    turned = std::max(turned, std::sqrt(change));
   }
   return turned;
 }
 
-bool ModeSystem::solve(const ContactProblem& problem, const RowMode* mode, SlideState* slides, double* lam,
-                       double* sigma, const double* start) {
+void ModeSystem::begin(const ContactProblem& problem, const double* centre, double softness) {
+  softness_ = softness;
   factorisations_ = 0;
-  equation_error_ = 0.0;
+  centre_.assign(problem.size, 0.0);
+  if (centre != nullptr) std::copy(centre, centre + problem.size, centre_.begin());
+}
+
+void ModeSystem::start_from(const double* lam) {
+  x_.resize(unknowns_.size());
+  for (std::size_t k = 0; k < unknowns_.size(); ++k)
+    x_[k] = unknowns_[k].across ? 0.0 : lam[unknowns_[k].row];
+}
+
+bool ModeSystem::soft_step(const ContactProblem& problem, const RowMode* mode, SlideState* slides,
+                           double* lam, double* soft, double& turned) {
   fixed_.assign(problem.size, 0.0);
-  bool sliding = false;
   for (const Block& block : problem.blocks) {
-    if (block.kind == BlockKind::contact) {
-      sliding |=
-          block.dim > 1 && mode[block.first] != RowMode::free && mode[block.first + 1] == RowMode::slide;
-    } else if (moves_with_normal(mode[block.first])) {
-      fixed_[block.first] = mode[block.first] == RowMode::upper ? block.bound : -block.bound;
-    }
+    if (block.kind != BlockKind::interval) continue;
+    if (mode[block.first] == RowMode::upper) fixed_[block.first] = block.bound;
+    if (mode[block.first] == RowMode::lower) fixed_[block.first] = -block.bound;
   }
-  double turned = 1.0;
-  if (!sliding || start == nullptr) {
-    list_unknowns(problem, mode, slides, false, unknowns_);
-    if (!factor_system(problem, proximal, true) ||
-        !solve_linear(problem, sliding ? 2 : most_corrections, start, lam, sigma))
-      return false;
-    if (!sliding) return true;
-    turned = set_directions(problem, mode, lam, sigma, slides, true);
-  }
+  list_unknowns(problem, mode, slides, unknowns_);
+  start_from(centre_.data());
+  if (!factor_system(problem, softness_, true) || !solve_linear(problem, softness_, 2, lam, soft))
+    return false;
+  turned = set_directions(problem, mode, lam, soft, true, slides);
+  return true;
+}
+
+// Yielding contacts keep their direction; what slides turns a little.
+bool ModeSystem::harden(const ContactProblem& problem, const RowMode* mode, SlideState* slides, double* lam,
+                        double* sigma) {
+  const bool sliding = std::any_of(problem.blocks.begin(), problem.blocks.end(),
+                                   [&](const Block& block) { return on_cone(block, mode, RowMode::slide); });
   for (int step = 0; step < most_newton_steps; ++step) {
-    const bool last = turned < 1e-9;
-    list_unknowns(problem, mode, slides, true, unknowns_);
-    if (!factor_system(problem, proximal, true) ||
-        !solve_linear(problem, last ? most_corrections : 2, start, lam, sigma))
-      return false;
-    turned = set_directions(problem, mode, lam, sigma, slides, false);
-    if (last) return true;
+    if (!solve_linear(problem, 0.0, most_corrections, lam, sigma)) return false;
+    if (!sliding || set_directions(problem, mode, lam, sigma, false, slides) < settled) return true;
+    list_unknowns(problem, mode, slides, unknowns_);
+    start_from(lam);
+    if (!factor_system(problem, softness_, true)) return false;
+  }
+  return false;
+}
+
+bool ModeSystem::solve(const ContactProblem& problem, const RowMode* mode, SlideState* slides, double* lam,
+                       double* sigma, const double* centre) {
+  begin(problem, centre);
+  for (int step = 0; step < most_newton_steps; ++step) {
+    double turned = 0.0;
+    if (!soft_step(problem, mode, slides, lam, sigma, turned)) return false;
+    if (turned < settled) return harden(problem, mode, slides, lam, sigma);
   }
   return false;
 }

@@ -5,6 +5,20 @@
 
 namespace articula {
 
+namespace {
+
+// m/s: the largest velocity that one impulse makes
+double largest_effect(const ContactProblem& problem, const double* lam) {
+  double largest = 0.0;
+  for (const Block& block : problem.blocks) {
+    for (int i = block.first; i < block.first + block.dim; ++i)
+      largest = std::max(largest, problem.g(i, i) * std::abs(lam[i]));
+  }
+  return largest;
+}
+
+}  // namespace
+
 std::uint64_t hash_modes(const RowMode* mode, int size) {
   std::uint64_t hash = 1469598103934665603ull;
   for (int i = 0; i < size; ++i) hash = (hash ^ static_cast<std::uint64_t>(mode[i])) * 1099511628211ull;
@@ -12,30 +26,40 @@ std::uint64_t hash_modes(const RowMode* mode, int size) {
 }
 
 double mode_tolerance(const ContactProblem& problem, const double* lam) {
-  double largest = 0.0;
-  for (const Block& block : problem.blocks) {
-    for (int i = block.first; i < block.first + block.dim; ++i)
-      largest = std::max(largest, problem.g(i, i) * std::abs(lam[i]));
-  }
-  return 1e-11 * problem.velocity_scale + 1e-13 * largest;
+  return 1e-11 * problem.velocity_scale + 1e-13 * largest_effect(problem, lam);
 }
 
-void guess_modes(const ContactProblem& problem, RowMode* mode) {
-  for (const Block& block : problem.blocks) {
+Tolerances soft_tolerances(const ContactProblem& problem, double softness, const double* lam) {
+  const double effect = largest_effect(problem, lam);
+  return {.impulse = mode_tolerance(problem, lam),
+          .velocity = std::max(1e-5 * softness, 2e-15) * std::max(effect, problem.velocity_scale),
+          .still = 1e3 * softness * effect};
+}
+
+void guess_modes(const ContactProblem& problem, RowMode* mode, SlideState* slides) {
+  for (std::size_t k = 0; k < problem.blocks.size(); ++k) {
+    const Block& block = problem.blocks[k];
     const int n = block.first;
     const bool always = block.kind == BlockKind::equality || block.kind == BlockKind::interval;
     const bool held = always || problem.b[n] < 0.0;
     for (int i = n; i < n + block.dim; ++i) mode[i] = held ? RowMode::hold : RowMode::free;
-    if (block.kind != BlockKind::contact || !held) continue;
+    slides[k] = {};
+    if (block.kind != BlockKind::contact || block.dim == 1) continue;
     // Stopping a tangent takes about |b_t| / g; lam_N is about -b_N / g.
-    double slip = 0.0;
+    double slip = 0.0, squared = 0.0;
     for (int i = 0; i < block.tangents(); ++i) {
-      const double needed = problem.b[n + 1 + i] / block.mu[i];
+      const double needed = problem.b[n + 1 + i] / block.mu[i], w = block.mu[i] * problem.b[n + 1 + i];
       slip += needed * needed;
-      if (problem.law == FrictionLaw::pyramid && std::abs(needed) > -2.0 * problem.b[n])
+      squared += w * w;
+      slides[k].d[i] = w;
+      if (held && problem.law == FrictionLaw::pyramid && std::abs(needed) > -2.0 * problem.b[n])
         mode[n + 1 + i] = needed > 0.0 ? RowMode::lower : RowMode::upper;
     }
-    if (problem.law == FrictionLaw::cone && std::sqrt(slip) > -2.0 * problem.b[n])
+    slides[k].speed = std::sqrt(squared);
+    slides[k].normal = std::max(-problem.b[n], 1e-3 * problem.velocity_scale) / problem.mobility(block);
+    for (int i = 0; i < block.tangents(); ++i)
+      slides[k].d[i] = slides[k].speed > 0.0 ? slides[k].d[i] / slides[k].speed : (i == 0);
+    if (held && problem.law == FrictionLaw::cone && std::sqrt(slip) > -2.0 * problem.b[n])
       std::fill(mode + n + 1, mode + n + block.dim, RowMode::slide);
   }
 }
@@ -53,93 +77,158 @@ void worse(Verdict& verdict, double violation, RowMode next, int row, int rows) 
   if (violation > verdict.violation) verdict = {violation, next, row, rows};
 }
 
-// |lam| <= bound while held; at a bound sigma points the other way.
-void judge_interval(double lam, double sigma, double bound, double g, double tolerance, RowMode mode, int row,
-                    Verdict& verdict) {
-  if (mode == RowMode::hold) {
-    const double excess = g * (std::abs(lam) - bound);
-    if (excess > tolerance) worse(verdict, excess, lam > 0.0 ? RowMode::upper : RowMode::lower, row, 1);
-  } else {
-    const double wrong = mode == RowMode::upper ? sigma : -sigma;
-    if (wrong > tolerance) worse(verdict, wrong, RowMode::hold, row, 1);
-  }
-}
-
 struct Slip {
-  double force = 0.0;    // ‖lam_T / mu‖
-  double w = 0.0;        // ‖mu o sigma_T‖
-  double forward = 0.0;  // w . d
+  double force = 0.0;     // ‖lam_T / mu‖
+  double w = 0.0;         // ‖mu o soft_T‖
+  double backward = 0.0;  // w against the slip that the force opposes
 };
 
-Slip slip_of(const Block& block, const double* lam, const double* sigma, const SlideState& slide) {
+Slip slip_of(const Block& block, const double* lam, const double* velocity) {
   Slip slip;
   for (int i = 0; i < block.tangents(); ++i) {
-    const double force = lam[block.first + 1 + i] / block.mu[i], w = block.mu[i] * sigma[block.first + 1 + i];
+    const double force = lam[block.first + 1 + i] / block.mu[i],
+                 w = block.mu[i] * velocity[block.first + 1 + i];
     slip.force += force * force;
     slip.w += w * w;
-    slip.forward += w * slide.d[i];
+    slip.backward += w * force;
   }
   slip.force = std::sqrt(slip.force);
   slip.w = std::sqrt(slip.w);
+  if (slip.force > 0.0) slip.backward /= slip.force;
   return slip;
 }
 
-void judge_cone(const Block& block, const double* lam, const double* sigma, double g, double tolerance,
-                const RowMode* mode, const SlideState& slide, Verdict& verdict) {
-  const int n = block.first, tangents = block.tangents();
-  const Slip slip = slip_of(block, lam, sigma, slide);
-  double mu = 0.0;
-  for (int i = 0; i < tangents; ++i) mu = std::max(mu, block.mu[i]);
-  switch (mode[n + 1]) {
-    case RowMode::hold: {
-      const double excess = g * mu * (slip.force - lam[n]);
-      if (excess > tolerance) worse(verdict, excess, RowMode::slide, n + 1, tangents);
+double largest_mu(const Block& block) { return *std::max_element(block.mu, block.mu + block.tangents()); }
+
+struct Judge {
+  const ContactProblem& problem;
+  const double *lam, *soft;
+  const RowMode* mode;
+  Tolerances tolerance;
+
+  // |lam| <= bound while held; at a bound the soft velocity points the other way. A tangent of a pyramid
+  // that is at its bound slides or yields.
+  void interval(int row, double bound, double g, bool tangent, double still, Verdict& verdict) const {
+    if (mode[row] == RowMode::hold) {
+      const double excess = g * (std::abs(lam[row]) - bound);
+      if (excess > tolerance.impulse)
+        worse(verdict, excess, lam[row] > 0.0 ? RowMode::upper : RowMode::lower, row, 1);
       return;
     }
-    case RowMode::slide:
-      if (slip.w <= mu * tolerance) worse(verdict, 2.0 * tolerance, RowMode::yield, n + 1, tangents);
-      return;
-    default:  // yield
-      if (slip.w <= mu * tolerance) return;
-      worse(verdict, slip.w / mu, slip.forward > 0.0 ? RowMode::slide : RowMode::hold, n + 1, tangents);
+    const bool upper = mode[row] == RowMode::upper || mode[row] == RowMode::yield_upper;
+    const double wrong = upper ? soft[row] : -soft[row];
+    if (wrong > tolerance.velocity) {
+      worse(verdict, wrong, RowMode::hold, row, 1);
+    } else if (tangent) {
+      const bool yields = mode[row] == RowMode::yield_upper || mode[row] == RowMode::yield_lower;
+      if (yields && -wrong > still) worse(verdict, -wrong, upper ? RowMode::upper : RowMode::lower, row, 1);
+      if (!yields && -wrong <= still)
+        worse(verdict, still, upper ? RowMode::yield_upper : RowMode::yield_lower, row, 1);
+    }
   }
-}
 
-Verdict judge(const ContactProblem& problem, const Block& block, const double* lam, const double* sigma,
-              double tolerance, const RowMode* mode, const SlideState& slide) {
-  Verdict verdict;
+  // Parted bodies stay so if they do not approach; where nothing moves, soft velocities lie in the dual cone.
+  void parted(const Block& block, double still, Verdict& verdict) const {
+    const int n = block.first;
+    double needed = 0.0;
+    if (block.kind == BlockKind::contact && block.dim > 1) {
+      if (problem.law == FrictionLaw::cone) {
+        const double w = slip_of(block, lam, soft).w;
+        if (w <= largest_mu(block) * still) needed = w;
+      } else {
+        for (int i = 0; i < block.tangents(); ++i) {
+          const double slip = std::abs(soft[n + 1 + i]);
+          if (slip <= still) needed += block.mu[i] * slip;
+        }
+      }
+    }
+    const double missing = needed - soft[n];
+    if (missing > tolerance.velocity) worse(verdict, missing, RowMode::hold, n, block.dim);
+  }
+
+  void cone(const Block& block, double g, double still, Verdict& verdict) const {
+    const int n = block.first, tangents = block.tangents();
+    const Slip slip = slip_of(block, lam, soft);
+    const double mu = largest_mu(block);
+    if (mode[n + 1] == RowMode::hold) {
+      const double excess = g * mu * (slip.force - lam[n]);
+      if (excess > tolerance.impulse) worse(verdict, excess, RowMode::slide, n + 1, tangents);
+    } else if (slip.backward > mu * tolerance.velocity) {
+      worse(verdict, slip.backward / mu, RowMode::hold, n + 1, tangents);
+    } else if (mode[n + 1] == RowMode::slide && slip.w <= mu * still) {
+      worse(verdict, still, RowMode::yield, n + 1, tangents);
+    } else if (mode[n + 1] == RowMode::yield && slip.w > mu * still) {
+      worse(verdict, slip.w / mu, RowMode::slide, n + 1, tangents);
+    }
+  }
+
+  // moves: the contact is known to slide, however slowly.
+  Verdict operator()(const Block& block, bool moves) const {
+    Verdict verdict;
+    const int n = block.first;
+    if (block.kind == BlockKind::equality) return verdict;
+    const double g = problem.mobility(block), still = moves ? 0.0 : tolerance.still;
+    if (block.kind == BlockKind::interval) {
+      interval(n, block.bound, g, false, still, verdict);
+    } else if (mode[n] == RowMode::free) {
+      parted(block, still, verdict);
+    } else if (g * lam[n] < -tolerance.impulse) {
+      worse(verdict, -g * lam[n], RowMode::free, n, block.dim);
+    } else if (block.kind == BlockKind::contact && block.dim > 1) {
+      if (problem.law == FrictionLaw::cone) {
+        cone(block, g, still, verdict);
+      } else {
+        for (int i = 0; i < block.tangents(); ++i)
+          interval(n + 1 + i, block.mu[i] * lam[n], g, true, still, verdict);
+      }
+    }
+    return verdict;
+  }
+};
+
+// Bodies that were apart touch. What approaches less than it slips, as friction weighs it, slides at once.
+void close(const Block& block, FrictionLaw law, double still, const double* soft, RowMode* mode,
+           SlideState& slide) {
   const int n = block.first;
-  if (block.kind == BlockKind::equality) return verdict;
-  const double g = problem.mobility(block);
-  if (block.kind == BlockKind::interval) {
-    judge_interval(lam[n], sigma[n], block.bound, g, tolerance, mode[n], n, verdict);
-    return verdict;
+  const double approach = std::max(-soft[n], 0.0);
+  std::fill(mode + n, mode + n + block.dim, RowMode::hold);
+  if (law == FrictionLaw::pyramid) {
+    for (int i = 0; i < block.tangents(); ++i) {
+      const double slip = soft[n + 1 + i];
+      if (std::abs(slip) <= block.mu[i] * approach) continue;
+      if (std::abs(slip) <= still)
+        mode[n + 1 + i] = slip > 0.0 ? RowMode::yield_lower : RowMode::yield_upper;
+      else
+        mode[n + 1 + i] = slip > 0.0 ? RowMode::lower : RowMode::upper;
+    }
+    return;
   }
-  if (mode[n] == RowMode::free) {
-    if (sigma[n] < -tolerance) worse(verdict, -sigma[n], RowMode::hold, n, block.dim);
-    return verdict;
+  double length = 0.0, w = 0.0;
+  for (int i = 0; i < block.tangents(); ++i) {
+    length += std::pow(soft[n + 1 + i] / block.mu[i], 2);
+    w += std::pow(block.mu[i] * soft[n + 1 + i], 2);
   }
-  if (g * lam[n] < -tolerance) {
-    worse(verdict, -g * lam[n], RowMode::free, n, block.dim);
-    return verdict;
-  }
-  if (block.kind != BlockKind::contact || block.dim == 1) return verdict;
-  if (problem.law == FrictionLaw::cone) {
-    judge_cone(block, lam, sigma, g, tolerance, mode, slide, verdict);
-    return verdict;
-  }
-  for (int i = 0; i < block.tangents(); ++i)
-    judge_interval(lam[n + 1 + i], sigma[n + 1 + i], block.mu[i] * lam[n], g, tolerance, mode[n + 1 + i],
-                   n + 1 + i, verdict);
-  return verdict;
+  if (std::sqrt(length) <= approach || w == 0.0) return;
+  w = std::sqrt(w);
+  for (int i = 0; i < block.tangents(); ++i) slide.d[i] = block.mu[i] * soft[n + 1 + i] / w;
+  slide.speed = w;
+  std::fill(mode + n + 1, mode + n + block.dim,
+            w <= largest_mu(block) * still ? RowMode::yield : RowMode::slide);
 }
 
-// Where a held contact starts to slide its force tells the direction, for the case that it only yields.
-void apply(const Verdict& verdict, const Block& block, const double* lam, RowMode* mode, SlideState& slide) {
+// A contact that comes onto its cone slides against its force.
+void apply(const Verdict& verdict, const ContactProblem& problem, const Block& block, double still,
+           const double* lam, const double* soft, RowMode* mode, SlideState& slide) {
+  if (block.kind == BlockKind::contact && block.dim > 1 && verdict.row == block.first &&
+      verdict.next == RowMode::hold) {
+    close(block, problem.law, still, soft, mode, slide);
+    slide.normal = std::max(-soft[block.first], 1e-6 * problem.velocity_scale) / problem.mobility(block);
+    return;
+  }
   if (verdict.next == RowMode::slide && mode[verdict.row] == RowMode::hold) {
-    const Slip slip = slip_of(block, lam, lam, slide);
+    const double force = slip_of(block, lam, lam).force;
     for (int i = 0; i < block.tangents(); ++i)
-      slide.d[i] = slip.force > 0.0 ? -lam[block.first + 1 + i] / (block.mu[i] * slip.force) : (i == 0);
+      slide.d[i] = force > 0.0 ? -lam[block.first + 1 + i] / (block.mu[i] * force) : (i == 0);
     slide.speed = 0.0;
     slide.normal = std::max(lam[block.first], 1e-300);
   }
@@ -148,27 +237,29 @@ void apply(const Verdict& verdict, const Block& block, const double* lam, RowMod
 
 }  // namespace
 
-int update_modes(const ContactProblem& problem, const double* lam, const double* sigma, double tolerance,
-                 bool only_worst, RowMode* mode, SlideState* slides) {
+int update_modes(const ContactProblem& problem, double softness, const double* lam, const double* soft,
+                 const std::vector<bool>& moves, bool only_worst, RowMode* mode, SlideState* slides) {
   int violations = 0, worst_block = -1;
   Verdict worst;
+  const Judge judge{problem, lam, soft, mode, soft_tolerances(problem, softness, lam)};
   for (std::size_t k = 0; k < problem.blocks.size(); ++k) {
     const Block& block = problem.blocks[k];
-    const Verdict verdict = judge(problem, block, lam, sigma, tolerance, mode, slides[k]);
+    const Verdict verdict = judge(block, moves[k]);
     if (verdict.violation == 0.0) continue;
     ++violations;
     if (!only_worst) {
-      apply(verdict, block, lam, mode, slides[k]);
+      apply(verdict, problem, block, moves[k] ? 0.0 : judge.tolerance.still, lam, soft, mode, slides[k]);
     } else if (verdict.violation > worst.violation) {
       worst = verdict;
       worst_block = static_cast<int>(k);
     }
   }
-  if (worst_block >= 0) apply(worst, problem.blocks[worst_block], lam, mode, slides[worst_block]);
+  if (worst_block >= 0)
+    apply(worst, problem, problem.blocks[worst_block], moves[worst_block] ? 0.0 : judge.tolerance.still, lam,
+          soft, mode, slides[worst_block]);
   return violations;
 }
 
-// A row is held if its velocity vanishes, whoever carries the load.
 void read_modes(const ContactProblem& problem, const double* lam, const double* sigma, double tolerance,
                 RowMode* mode, SlideState* slides) {
   for (std::size_t k = 0; k < problem.blocks.size(); ++k) {
@@ -192,13 +283,12 @@ void read_modes(const ContactProblem& problem, const double* lam, const double* 
         }
         continue;
       }
-      const Slip slip = slip_of(block, lam, sigma, slides[k]);
-      double mu = 0.0;
-      for (int i = 0; i < block.tangents(); ++i) mu = std::max(mu, block.mu[i]);
+      const Slip slip = slip_of(block, lam, sigma);
+      const double mu = largest_mu(block);
       if (g * mu * (lam[n] - slip.force) > tolerance) continue;
       const bool still = slip.w <= mu * tolerance;
       std::fill(mode + n + 1, mode + n + block.dim, RowMode::hold);
-      apply({1.0, RowMode::slide, n + 1, block.tangents()}, block, lam, mode, slides[k]);
+      apply({1.0, RowMode::slide, n + 1, block.tangents()}, problem, block, 0.0, lam, sigma, mode, slides[k]);
       slides[k].speed = slip.w;
       slides[k].normal = lam[n];
       if (still) std::fill(mode + n + 1, mode + n + block.dim, RowMode::yield);
@@ -206,18 +296,22 @@ void read_modes(const ContactProblem& problem, const double* lam, const double* 
   }
 }
 
-void read_directions(const ContactProblem& problem, const double* lam, const double* sigma,
-                     SlideState* slides) {
+int mark_moving(const ContactProblem& problem, const double* sigma, double tolerance, const RowMode* mode,
+                std::vector<bool>& moves) {
+  int found = 0;
   for (std::size_t k = 0; k < problem.blocks.size(); ++k) {
     const Block& block = problem.blocks[k];
-    if (block.kind != BlockKind::contact || block.dim == 1) continue;
-    const Slip slip = slip_of(block, lam, sigma, slides[k]);
-    for (int i = 0; i < block.tangents() && slip.w > 0.0; ++i)
-      slides[k].d[i] = block.mu[i] * sigma[block.first + 1 + i] / slip.w;
-    slides[k].speed = slip.w;
-    const double least = 1e-300 + 1e-14 * problem.velocity_scale / problem.mobility(block);
-    slides[k].normal = std::max(lam[block.first], least);
+    if (block.kind != BlockKind::contact || moves[k]) continue;
+    for (int i = block.first + 1; i < block.first + block.dim; ++i) {
+      const bool yields =
+          mode[i] == RowMode::yield || mode[i] == RowMode::yield_upper || mode[i] == RowMode::yield_lower;
+      if (!yields || std::abs(sigma[i]) <= tolerance) continue;
+      moves[k] = true;
+      ++found;
+      break;
+    }
   }
+  return found;
 }
 
 void modes_of_motion(const ContactProblem& problem, const double* sigma, double tolerance, RowMode* mode) {

@@ -8,23 +8,31 @@ namespace articula {
 // Errors this small, in m/s (impulses times mobility), are rounding.
 double mode_tolerance(const ContactProblem& problem, const double* lam);
 
+// Of soft solutions, in m/s.
+struct Tolerances {
+  double impulse = 0.0;   // times mobility
+  double velocity = 0.0;  // soft velocities tell apart what is much smaller than a velocity
+  double still = 0.0;     // soft velocities of rows that carry a load and do not move are below this
+};
+Tolerances soft_tolerances(const ContactProblem& problem, double softness, const double* lam);
+
 std::uint64_t hash_modes(const RowMode* mode, int size);
 
 // Modes without knowledge of the past: what approaches is held, or slides if it is fast.
-void guess_modes(const ContactProblem& problem, RowMode* mode);
+void guess_modes(const ContactProblem& problem, RowMode* mode, SlideState* slides);
 
-// Changes the modes that (lam, sigma) contradict, all or only the worst of them; returns how many there were.
-// A sliding contact that stands still yields in the direction kept in `slides`.
-int update_modes(const ContactProblem& problem, const double* lam, const double* sigma, double tolerance,
-                 bool only_worst, RowMode* mode, SlideState* slides);
+// Changes the modes that a soft solution contradicts, all or only the worst of them; returns how many there
+// were. moves: per block, contacts known to slide however slowly.
+int update_modes(const ContactProblem& problem, double softness, const double* lam, const double* soft,
+                 const std::vector<bool>& moves, bool only_worst, RowMode* mode, SlideState* slides);
+
+// Contacts taken to yield that slide after all; returns how many were found.
+int mark_moving(const ContactProblem& problem, const double* sigma, double tolerance, const RowMode* mode,
+                std::vector<bool>& moves);
 
 // Modes of an approximate solution.
 void read_modes(const ContactProblem& problem, const double* lam, const double* sigma, double tolerance,
                 RowMode* mode, SlideState* slides);
-
-// Directions, speeds and normals of contacts that slide.
-void read_directions(const ContactProblem& problem, const double* lam, const double* sigma,
-                     SlideState* slides);
 
 // Modes by motion alone: a row is held if its velocity vanishes, whoever carries the load.
 void modes_of_motion(const ContactProblem& problem, const double* sigma, double tolerance, RowMode* mode);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>   // TRACE
+#include <cstdlib>  // TRACE
 #include <limits>
 
 #include "articula/solvers/gauss_seidel.hpp"
@@ -9,19 +11,21 @@
 
 namespace articula {
 
+namespace {
+
+constexpr std::size_t most_seen = 256;  // assignments remembered, to notice a cycle
+
+}  // namespace
+
 void ContactSolver::reserve(int rows, int block_count) {
   system.reserve(rows, block_count);
-  choice.reserve(rows, block_count);
   interior_point.reserve(rows, block_count);
-  slides.reserve(block_count);
   blocks.reserve(block_count);
-  seen.reserve(256);
-  for (std::vector<double>* vector : {&trial, &trial_sigma, &best, &final_lam, &final_sigma})
-    vector->reserve(rows);
-  approximate.reserve(rows);
-  relaxed.reserve(rows);
+  seen.reserve(most_seen);
+  moves.reserve(block_count);
+  first.reserve(rows);
+  for (std::vector<double>* vector : {&trial, &trial_sigma, &approximate, &relaxed}) vector->reserve(rows);
   compliant.reserve(static_cast<std::size_t>(rows) * rows);
-  trial_mode.reserve(rows);
 }
 
 namespace {
@@ -33,39 +37,107 @@ constexpr double least_mu = 1e-12;  // laws divide by mu; less than this makes n
 struct Task {
   ContactProblem problem;
   ContactSolver& work;
+  RowMode* guess;
+  SlideState* slides;  // per block
   RowMode* mode;
   double *lam, *sigma;
   SolveReport report;
   int most_pivots;
 };
 
-enum class Outcome { verified, contradicted };
+// Velocities this small count as rest.
+double motion_tolerance(const ContactProblem& problem, const double* lam) {
+  return 10.0 * mode_tolerance(problem, lam);
+}
 
-// Solve, verify, change, until nothing is contradicted. An assignment seen before means a cycle: from then
-// on only the worst contradiction is changed; a second cycle ends the search.
-Outcome pivot(Task& task, const double* start) {
+// What became of an assignment of modes: no assignment was found; one was, but not exactly; solved.
+enum class Outcome { contradicted, verified, solved };
+
+// Directions rounded so that Newton's method starts from the same place wherever they were found. Soft
+// velocities of what yields have about eight digits.
+void round_directions(Task& task) {
+  for (std::size_t k = 0; k < task.problem.blocks.size(); ++k) {
+    const Block& block = task.problem.blocks[k];
+    if (block.kind != BlockKind::contact || block.dim == 1) continue;
+    SlideState& slide = task.slides[k];
+    const bool yields = task.guess[block.first + 1] == RowMode::yield;
+    const double cell = yields ? 1e-4 : 1e-6;
+    double squared = 0.0;
+    for (double& d : slide.d) {
+      d = std::round(d / cell) * cell;
+      squared += d * d;
+    }
+    for (double& d : slide.d) d = squared > 0.0 ? d / std::sqrt(squared) : d;
+    const double ratio = slide.speed / std::max(slide.normal, 1e-300);
+    const double digits =
+        std::pow(2.0, (yields ? 10.0 : 20.0) - std::ceil(std::log2(std::max(ratio, 1e-300))));
+    slide.speed = std::round(ratio * digits) / digits;
+    slide.normal = 1.0;
+  }
+}
+
+// Of modes and directions that nothing contradicts: solved anew from rounded directions, so that the result
+// depends on problem and modes alone, then exactly.
+bool finish(Task& task) {
+  ContactSolver& work = task.work;
+  const bool curved = std::any_of(task.guess, task.guess + task.problem.size, [](RowMode mode) {
+    return mode == RowMode::slide || mode == RowMode::yield;
+  });
+  if (curved) {
+    round_directions(task);
+    for (int step = 0;; ++step) {
+      double turned = 0.0;
+      if (step == 20 ||
+          !work.system.soft_step(task.problem, task.guess, task.slides, task.lam, task.sigma, turned))
+        return false;
+      if (turned < 1e-8) break;
+    }
+  }
+  return work.system.harden(task.problem, task.guess, task.slides, task.lam, task.sigma);
+}
+
+// Newton's method on the soft laws: solve, change the modes that are contradicted and the directions that
+// turn, until neither happens. An assignment that was left three times means a cycle: from then on only the
+// worst contradiction is changed.
+Outcome pivot(Task& task, double softness) {
   const ContactProblem& problem = task.problem;
   ContactSolver& work = task.work;
   work.seen.clear();
+  work.moves.assign(problem.blocks.size(), false);
+  work.system.begin(problem, nullptr, softness);
   bool careful = false;
+  Outcome outcome = Outcome::contradicted;
   for (int pass = 0; pass < task.most_pivots; ++pass) {
-    const bool settled =
-        work.system.solve(problem, task.mode, work.slides.data(), task.lam, task.sigma, start);
-    task.report.iterations += work.system.factorisations();
-    const double error = work.system.equation_error();
-    if (!settled || error > 1e-10 * problem.velocity_scale) return Outcome::contradicted;
-    const double tolerance = std::max(mode_tolerance(problem, task.lam), 4.0 * error);
-    const std::uint64_t hash = hash_modes(task.mode, problem.size);
-    if (std::find(work.seen.begin(), work.seen.end(), hash) != work.seen.end()) {
-      if (careful) return Outcome::contradicted;
-      careful = true;
-      work.seen.clear();
+    double turned = 0.0;
+    if (!work.system.soft_step(problem, task.guess, task.slides, task.lam, task.sigma, turned)) break;
+    if (std::getenv("TRACE")) {
+      printf("soft %.0e pass %d turned %.1e careful %d err %.1e:", softness, pass, turned, careful,
+             work.system.equation_error());
+      for (int i = 0; i < problem.size; ++i) printf("%c", "fhulsyUL"[int(task.guess[i])]);
+      printf("\n");
+    }  // TRACE
+    const std::uint64_t hash = hash_modes(task.guess, problem.size);
+    if (update_modes(problem, softness, task.lam, task.sigma, work.moves, careful, task.guess, task.slides) >
+        0) {
+      const auto before = std::count(work.seen.begin(), work.seen.end(), hash);
+      if (before >= (careful ? 6 : 3)) {
+        if (careful) break;
+        careful = true;
+        work.seen.clear();
+      }
+      if (work.seen.size() < most_seen) work.seen.push_back(hash);
+      continue;
     }
-    if (work.seen.size() < work.seen.capacity()) work.seen.push_back(hash);
-    if (update_modes(problem, task.lam, task.sigma, tolerance, careful, task.mode, work.slides.data()) == 0)
-      return Outcome::verified;
+    if (turned > 1e-8) continue;
+    if (std::getenv("TRACE")) printf("verified\n");  // TRACE
+    if (!finish(task)) break;
+    if (mark_moving(problem, task.sigma, motion_tolerance(problem, task.lam), task.guess, work.moves) == 0) {
+      outcome = Outcome::verified;
+      break;
+    }
   }
-  return Outcome::contradicted;
+  task.report.iterations += work.system.factorisations();
+  return outcome;
 }
 
 void judge(Task& task, SolveStage stage, SolveStatus status) {
@@ -75,89 +147,22 @@ void judge(Task& task, SolveStage stage, SolveStatus status) {
   task.report.relative_residual = task.report.residual / task.problem.velocity_scale;
 }
 
-// Velocities this small count as rest.
-double motion_tolerance(const ContactProblem& problem, const double* lam) {
-  return 10.0 * mode_tolerance(problem, lam);
-}
-
-double largest_difference(const double* a, const double* b, int n) {
-  double largest = 0.0;
-  for (int i = 0; i < n; ++i) largest = std::max(largest, std::abs(a[i] - b[i]));
-  return largest;
-}
-
-// Directions rounded to about six digits: where Newton's method does not find them by itself, it starts from
-// the same place wherever they were found.
-void round_directions(std::vector<SlideState>& slides) {
-  for (SlideState& slide : slides) {
-    for (double* x : {&slide.d[0], &slide.d[1], &slide.d[2], &slide.d[3], &slide.d[4]})
-      *x = std::round(*x * 1e6) * 1e-6;
-    slide.speed = static_cast<float>(slide.speed);
-    slide.normal = static_cast<float>(slide.normal);
-  }
-}
-
-bool admissible(const Task& task, const double* lam, const double* sigma) {
-  return contact_residual(task.problem, lam, sigma) <= 1e-10 * task.problem.velocity_scale;
-}
-
-enum class Motion { same, other, lost };
-
-// The modes of the motion that was found, solved from zero: nothing is left of how they were found. Another
-// motion with these modes means that there are many.
-Motion solve_motion(Task& task) {
-  ContactSolver& work = task.work;
-  const ContactProblem& problem = task.problem;
-  const int n = problem.size;
-  work.final_lam.resize(n);
-  work.final_sigma.resize(n);
-  const auto verdict = [&](bool settled) {
-    task.report.iterations += work.system.factorisations();
-    if (!settled) return Motion::lost;
-    const double change = largest_difference(work.final_sigma.data(), task.sigma, n);
-    if (change <= 1e-8 * problem.velocity_scale) return Motion::same;
-    return admissible(task, work.final_lam.data(), work.final_sigma.data()) ? Motion::other : Motion::lost;
-  };
-  const Motion motion = verdict(work.system.solve(problem, work.trial_mode.data(), work.slides.data(),
-                                                  work.final_lam.data(), work.final_sigma.data()));
-  if (motion != Motion::lost) return motion;
-  read_directions(problem, task.lam, task.sigma, work.slides.data());
-  round_directions(work.slides);
-  work.best.assign(n, 0.0);
-  return verdict(work.system.solve(problem, work.trial_mode.data(), work.slides.data(), work.final_lam.data(),
-                                   work.final_sigma.data(), work.best.data()));
-}
-
-// From a verified solution to the one we return: the smallest impulses that make its motion, computed from
-// the problem and the modes of the motion alone. False if the solution does not stand up to that.
-bool conclude(Task& task, SolveStage stage, bool from_zero) {
-  ContactSolver& work = task.work;
-  const ContactProblem& problem = task.problem;
-  const int n = problem.size;
-  work.trial_mode.resize(n);
-  modes_of_motion(problem, task.sigma, motion_tolerance(problem, task.lam), work.trial_mode.data());
-  const bool same = std::equal(task.mode, task.mode + n, work.trial_mode.begin());
-  const bool unique = !work.system.singular();
-  if (same && from_zero && (unique || work.system.symmetric())) {
-    judge(task, stage, work.system.determinant_sign() < 0.0 ? SolveStatus::multiple : SolveStatus::solved);
-    return task.report.relative_residual <= exact;
-  }
-  const Motion motion = solve_motion(task);
-  bool chosen = motion != Motion::lost;
-  if (motion == Motion::same && (!admissible(task, work.final_lam.data(), work.final_sigma.data()) ||
-                                 (work.system.singular() && !work.system.symmetric()))) {
-    chosen = work.choice.choose(problem, work.trial_mode.data(), work.slides.data(), work.final_lam.data());
-    contact_velocities(problem, work.final_lam.data(), work.final_sigma.data());
-    chosen = chosen && admissible(task, work.final_lam.data(), work.final_sigma.data());
-  }
-  if (chosen) {
-    std::copy(work.trial_mode.begin(), work.trial_mode.end(), task.mode);
-    std::copy(work.final_lam.begin(), work.final_lam.end(), task.lam);
-    std::copy(work.final_sigma.begin(), work.final_sigma.end(), task.sigma);
-  }
-  const bool doubtful = !chosen || motion == Motion::other || work.system.determinant_sign() < 0.0;
-  judge(task, stage, doubtful ? SolveStatus::multiple : SolveStatus::solved);
+// The modes of the motion. False if the solution does not stand up to the residual.
+bool conclude(Task& task, SolveStage stage) {
+  modes_of_motion(task.problem, task.sigma, motion_tolerance(task.problem, task.lam), task.mode);
+  judge(task, stage, task.work.system.determinant_sign() < 0.0 ? SolveStatus::multiple : SolveStatus::solved);
+  if (std::getenv("TRACE"))
+    printf("conclude stage %d res %.1e\n", int(stage), task.report.relative_residual);  // TRACE
   return task.report.relative_residual <= exact;
+}
+
+// Where biases contradict each other a little (feet that roll), or G is nearly singular, rows must give way
+// less.
+constexpr double softnesses[] = {usual_softness, 1e-9, 1e-11};
+
+Outcome settle(Task& task, double softness, SolveStage stage) {
+  const Outcome outcome = pivot(task, softness);
+  return outcome == Outcome::verified && conclude(task, stage) ? Outcome::solved : outcome;
 }
 
 // Modes of approximate impulses in work.trial, pivoted to a solution.
@@ -165,10 +170,37 @@ bool polish(Task& task, SolveStage stage, std::initializer_list<double> toleranc
   ContactSolver& work = task.work;
   const ContactProblem& problem = task.problem;
   contact_velocities(problem, work.trial.data(), work.trial_sigma.data());
-  for (double tolerance : tolerances) {
-    read_modes(problem, work.trial.data(), work.trial_sigma.data(), tolerance * problem.velocity_scale,
-               task.mode, work.slides.data());
-    if (pivot(task, work.trial.data()) == Outcome::verified && conclude(task, stage, false)) return true;
+  for (double softness : softnesses) {
+    Outcome best = Outcome::contradicted;
+    for (double tolerance : tolerances) {
+      read_modes(problem, work.trial.data(), work.trial_sigma.data(), tolerance * problem.velocity_scale,
+                 task.guess, task.slides);
+      best = std::max(best, settle(task, softness, stage));
+      if (best == Outcome::solved) return true;
+    }
+    if (best == Outcome::contradicted) return false;
+  }
+  return false;
+}
+
+// Impulses in work.trial that obey the laws, though nothing tells that they are the smallest: solved once
+// more beside them with the modes they have.
+bool accept(Task& task, SolveStage stage) {
+  ContactSolver& work = task.work;
+  const ContactProblem& problem = task.problem;
+  for (double tolerance : {1e-8, 1e-6, 0.0}) {
+    if (tolerance > 0.0) {
+      read_modes(problem, work.trial.data(), work.trial_sigma.data(), tolerance * problem.velocity_scale,
+                 task.guess, task.slides);
+      if (!work.system.solve(problem, task.guess, task.slides, task.lam, task.sigma, work.trial.data()))
+        continue;
+    } else {
+      std::copy(work.trial.begin(), work.trial.end(), task.lam);
+      contact_velocities(problem, task.lam, task.sigma);
+    }
+    if (!conclude(task, stage)) continue;
+    task.report.status = SolveStatus::multiple;
+    return true;
   }
   return false;
 }
@@ -197,14 +229,14 @@ bool grant_slack(Task& task) {
   }
   task.problem.G = work.compliant.data();
   task.problem.stride = n;
-  guess_modes(task.problem, task.mode);
-  bool solved = pivot(task, nullptr) == Outcome::verified;
+  guess_modes(task.problem, task.guess, task.slides);
+  bool solved = pivot(task, usual_softness) == Outcome::verified;
   if (!solved) {
     task.report.iterations += work.interior_point.solve(task.problem, {}, work.trial.data());
     contact_velocities(task.problem, work.trial.data(), work.trial_sigma.data());
     read_modes(task.problem, work.trial.data(), work.trial_sigma.data(), 1e-6 * problem.velocity_scale,
-               task.mode, work.slides.data());
-    solved = pivot(task, work.trial.data()) == Outcome::verified;
+               task.guess, task.slides);
+    solved = pivot(task, usual_softness) == Outcome::verified;
   }
   task.problem = problem;
   if (!solved) return false;
@@ -234,9 +266,15 @@ bool grant_slack(Task& task) {
 bool solve_task(Task& task) {
   ContactSolver& work = task.work;
   const ContactProblem& problem = task.problem;
-  if (pivot(task, nullptr) == Outcome::verified) {
-    const SolveStage stage = task.report.iterations == 1 ? SolveStage::guess : SolveStage::pivoting;
-    if (conclude(task, stage, true)) return true;
+  work.first.assign(task.guess, task.guess + problem.size);
+  for (double softness : softnesses) {
+    const Outcome outcome = settle(task, softness, SolveStage::pivoting);
+    if (outcome == Outcome::solved) {
+      if (std::equal(work.first.begin(), work.first.end(), task.guess)) task.report.stage = SolveStage::guess;
+      return true;
+    }
+    if (outcome == Outcome::contradicted) break;
+    std::copy(work.first.begin(), work.first.end(), task.guess);
   }
   // Few, costly iterations that do not mind bad conditioning; then slower and surer.
   work.trial.assign(problem.size, 0.0);
@@ -250,26 +288,30 @@ bool solve_task(Task& task) {
     task.report.iterations += work.interior_point.solve(problem, settings, work.trial.data());
     keep_best(task, best, work.approximate);
     if (polish(task, SolveStage::iterating, {1e-6, 1e-8, 1e-4})) return true;
+    if (accept(task, SolveStage::iterating)) return true;
   }
   if (grant_slack(task)) return true;
   for (double start : {1.0, 0.1, 10.0}) {
     task.report.iterations += work.interior_point.follow_path(problem, {.start = start}, work.trial.data());
     keep_best(task, best, work.approximate);
     if (polish(task, SolveStage::path, {1e-6, 1e-5, 1e-4})) return true;
+    if (accept(task, SolveStage::path)) return true;
   }
   work.trial = work.approximate;
   gauss_seidel(problem, 3000, work.trial.data());
   keep_best(task, best, work.approximate);
-  return polish(task, SolveStage::iterating, {1e-6, 1e-9});
+  return polish(task, SolveStage::iterating, {1e-6, 1e-9}) || accept(task, SolveStage::iterating);
 }
 
 }  // namespace
 
-SolveReport solve_contact(const ContactProblem& given, ContactSolver& work, bool warm, RowMode* mode,
-                          double* lam, double* sigma) {
-  Task task{given, work, mode, lam, sigma, {}, 10 + 2 * static_cast<int>(given.blocks.size())};
+SolveReport solve_contact(const ContactProblem& given, ContactSolver& work, bool warm, const Guess& guess,
+                          RowMode* mode, double* lam, double* sigma) {
+  const int most_pivots = 20 + 3 * static_cast<int>(given.blocks.size());
+  Task task{given, work, guess.mode, guess.slides, mode, lam, sigma, {}, most_pivots};
   if (given.size == 0) return task.report;
   if (!std::all_of(given.b, given.b + given.size, [](double b) { return std::isfinite(b); })) {
+    std::fill(guess.mode, guess.mode + given.size, RowMode::free);
     std::fill(mode, mode + given.size, RowMode::free);
     std::fill(lam, lam + given.size, 0.0);
     std::fill(sigma, sigma + given.size, 0.0);
@@ -290,13 +332,26 @@ SolveReport solve_contact(const ContactProblem& given, ContactSolver& work, bool
     break;
   }
   const ContactProblem& problem = task.problem;
-  work.slides.assign(problem.blocks.size(), {});
-  if (!warm) guess_modes(problem, mode);
+  if (!warm) guess_modes(problem, guess.mode, guess.slides);
   if (solve_task(task)) return task.report;
 
+  if (std::getenv("DUMP")) {
+    FILE* f = fopen("/tmp/h/case.txt", "w");
+    fprintf(f, "%d %d %d %.17g\n", problem.size, int(problem.blocks.size()), int(problem.law),
+            problem.velocity_scale);
+    for (auto& b : problem.blocks)
+      fprintf(f, "%d %d %d %.17g %.17g %.17g %.17g %.17g %.17g\n", int(b.kind), b.first, b.dim, b.bound,
+              b.mu[0], b.mu[1], b.mu[2], b.mu[3], b.mu[4]);
+    for (int i = 0; i < problem.size; ++i) {
+      for (int j = 0; j < problem.size; ++j) fprintf(f, "%.17g ", problem.g(i, j));
+      fprintf(f, "%.17g %.17g\n", problem.b[i], work.approximate[i]);
+    }
+    fclose(f);
+  }  // TRACE
   std::copy(work.approximate.begin(), work.approximate.end(), lam);
   contact_velocities(problem, lam, sigma);
-  read_modes(problem, lam, sigma, 1e-9 * problem.velocity_scale, mode, work.slides.data());
+  read_modes(problem, lam, sigma, 1e-9 * problem.velocity_scale, guess.mode, task.slides);
+  modes_of_motion(problem, sigma, 1e-6 * problem.velocity_scale, mode);
   judge(task, SolveStage::failed, SolveStatus::inexact);
   return task.report;
 }

@@ -96,8 +96,10 @@ void solve_islands(ImpulseWork& work, double gravity_step, bool warm, StepReport
   for (const Island& island : rows.islands()) {
     const ContactProblem problem = rows.problem(island, gravity_step);
     const SolveReport solved =
-        solve_contact(problem, work.solver, warm, rows.mode.data() + island.row_begin,
-                      rows.lam.data() + island.row_begin, rows.sigma.data() + island.row_begin);
+        solve_contact(problem, work.solver, warm,
+                      {rows.guess.data() + island.row_begin, rows.guessed_slides.data() + island.block_begin},
+                      rows.mode.data() + island.row_begin, rows.lam.data() + island.row_begin,
+                      rows.sigma.data() + island.row_begin);
     report.guessed_islands += solved.stage == SolveStage::guess;
     report.residual = std::max(report.residual, solved.relative_residual);
     report.contact = std::max(report.contact, solved.status);

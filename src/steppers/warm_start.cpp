@@ -6,10 +6,23 @@
 
 namespace articula {
 
+namespace {
+
+bool on_cone(const WarmStart::Entry& entry) {
+  return entry.rows > 1 && (entry.mode[1] == RowMode::slide || entry.mode[1] == RowMode::yield);
+}
+
+int block_of(const ContactRows& rows, const Item& item) {
+  return rows.islands()[item.island].block_begin + item.block;
+}
+
+}  // namespace
+
 // Both lists are in canonical order, so the entry wanted is almost always near the last one found.
 void read_warm_start(const WarmStart& warm, ContactRows& rows, double gravity_step) {
   for (const Island& island : rows.islands())
-    guess_modes(rows.problem(island, gravity_step), rows.mode.data() + island.row_begin);
+    guess_modes(rows.problem(island, gravity_step), rows.guess.data() + island.row_begin,
+                rows.guessed_slides.data() + island.block_begin);
   const size_t count = warm.entries.size();
   size_t next = 0;
   for (const Item& item : rows.items()) {
@@ -17,22 +30,23 @@ void read_warm_start(const WarmStart& warm, ContactRows& rows, double gravity_st
       const size_t i = (next + tried) % count;
       const WarmStart::Entry& entry = warm.entries[i];
       if (entry.key != item.key) continue;
-      if (entry.rows == item.rows)
-        std::copy(entry.mode.begin(), entry.mode.begin() + entry.rows, rows.mode.begin() + rows.row_of(item));
+      if (entry.rows == item.rows) {
+        std::copy_n(entry.mode.begin(), entry.rows, rows.guess.begin() + rows.row_of(item));
+        if (on_cone(entry)) rows.guessed_slides[block_of(rows, item)] = entry.slide;
+      }
       next = i + 1;
       break;
     }
   }
 }
 
-// A contact that yields stands still: its next guess is to hold.
 void write_warm_start(const ContactRows& rows, FrictionLaw law, WarmStart& warm) {
   warm.law = law;
   warm.entries.clear();
   for (const Item& item : rows.items()) {
     WarmStart::Entry entry{.key = item.key, .rows = static_cast<std::uint8_t>(item.rows)};
-    const RowMode* mode = rows.mode.data() + rows.row_of(item);
-    for (int i = 0; i < item.rows; ++i) entry.mode[i] = mode[i] == RowMode::yield ? RowMode::hold : mode[i];
+    std::copy_n(rows.guess.begin() + rows.row_of(item), item.rows, entry.mode.begin());
+    if (on_cone(entry)) entry.slide = rows.guessed_slides[block_of(rows, item)];
     warm.entries.push_back(entry);
   }
 }

@@ -12,7 +12,7 @@ namespace {
 struct Solved {
   SolveReport report;
   VectorX lam, sigma;
-  std::vector<RowMode> mode;
+  std::vector<RowMode> guess, mode;
 };
 
 Solved solve(const OwnedProblem& problem, const std::vector<RowMode>& guess = {}) {
@@ -20,9 +20,10 @@ Solved solve(const OwnedProblem& problem, const std::vector<RowMode>& guess = {}
   Solved s;
   const int n = static_cast<int>(problem.b.size());
   s.lam = s.sigma = VectorX::Constant(n, std::nan(""));
-  s.mode = guess.empty() ? std::vector<RowMode>(n) : guess;
-  s.report =
-      solve_contact(problem.view(0.01), work, !guess.empty(), s.mode.data(), s.lam.data(), s.sigma.data());
+  s.mode.resize(n);
+  s.guess = guess.empty() ? std::vector<RowMode>(n) : guess;
+  s.report = solve_contact(problem.view(0.01), work, !guess.empty(), s.guess.data(), s.mode.data(),
+                           s.lam.data(), s.sigma.data());
   return s;
 }
 
@@ -188,10 +189,10 @@ TEST(contact_solver, solving_allocates_nothing_once_room_is_reserved) {
     const OwnedProblem p =
         random_contact_problem(random, {.law = k % 2 == 0 ? FrictionLaw::pyramid : FrictionLaw::cone});
     const ContactProblem view = p.view(0.01);
-    std::vector<RowMode> mode(view.size);
+    std::vector<RowMode> guess(view.size), mode(view.size);
     VectorX lam(view.size), sigma(view.size);
-    const auto count =
-        allocations_during([&] { solve_contact(view, work, false, mode.data(), lam.data(), sigma.data()); });
+    const auto count = allocations_during(
+        [&] { solve_contact(view, work, false, guess.data(), mode.data(), lam.data(), sigma.data()); });
     EXPECT_EQ(count, 0u) << k;
   }
 }

@@ -132,6 +132,10 @@ class ContactRows {
 
   std::vector<double> lam, sigma;  // per row, island after island
   std::vector<RowMode> mode;
+  // What to guess for the solver, and after a solve what the next step should guess: modes per row,
+  // directions per block.
+  std::vector<RowMode> guess;
+  std::vector<SlideState> guessed_slides;
 
  private:
   struct Builder;

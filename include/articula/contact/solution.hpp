@@ -7,19 +7,23 @@
 
 namespace articula {
 
-// What holds on a row. A contact's tangents share `slide` and `yield`.
+// What holds on a row. A contact's tangents share `slide` and `yield`. Results are modes of the motion: a row
+// that stands still is held, whoever carries the load. Guesses also tell which of these rows carry all they
+// can: `yield`, or for a pyramid `yield_upper` and `yield_lower`.
 enum class RowMode : std::uint8_t {
   free,   // lam = 0
   hold,   // sigma = 0
   upper,  // lam at its upper bound: bound, or mu lam_N
   lower,
   slide,  // cone: lam_T = -mu lam_N w / |w|
-  yield   // cone: the same with the direction of the force; nothing slides, but the row carries all it can
+  yield,  // cone: on its boundary, and nothing slides
+  yield_upper,
+  yield_lower
 };
 
-// How a contact slides on its cone; w = mu o sigma_T.
+// How a contact slides (or yields) on its cone; w = mu o sigma_T.
 struct SlideState {
-  double d[5] = {};     // direction of w; where nothing moves, against the force
+  double d[5] = {};     // direction of w, against the force
   double speed = 0.0;   // |w|
   double normal = 0.0;  // lam_N
 };

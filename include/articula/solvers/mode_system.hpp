@@ -7,34 +7,39 @@
 //   cone, sliding       lam_T = mu o (-lam_N d + E y)   sigma_N = 0  and  (|w| / lam_N) y + E^T w = 0,
 //                       w = mu o sigma_T, d = w / |w|, E an orthonormal basis across d
 // so that lam = B x + fixed and  A^T sigma + C x = 0:  K x = -A^T (b + G fixed),  K = A^T G B + C.
-// The sliding direction d is found by Newton's method: the row for y is the linearised law, and y -> 0. It
-// starts from the velocities without friction, so that the result depends on problem and modes alone.
+// The direction d is found by Newton's method: the row for y is the linearised law, and y -> 0.
 //
-// K is singular where impulses are not unique (four corners of a foot). A proximal term makes it regular,
-//   (K + eps R) dx = -(residual at x),    x += dx,    R = tr(G_ii)/dim,
-// and is iterated away: from x = 0 this converges to the solution with the smallest x^T R x if K is
-// symmetric.
+// K is singular where impulses are not unique (four corners of a foot). Every row therefore gives way a
+// little: the laws are asked of soft velocities
+//   soft = sigma + eps R (lam - centre),     R = tr(G_ii)/dim,  centre = 0
+// and this is iterated away, centre <- lam, with the modes held. Soft velocities order what sigma = 0 leaves
+// open: among rows that do not move, those that carry all they can (`yield`) obey
+//   soft_N = mu |soft_T|   instead of   sigma_N = 0          (A = B)
+// which makes lam the smallest in lam^T R lam of all admissible impulses with this motion.
 
 #include "articula/contact/solution.hpp"
 #include "articula/math/lu.hpp"
 
 namespace articula {
 
+// eps: how much a row gives way, relative to R. Directions in which G is smaller than this count as null.
+inline constexpr double usual_softness = 1e-7;
+
 // A number that no law fixes, and its equation.
 struct ModeUnknown {
   int row = 0;  // its equation, and its impulse; for y: the block's normal
   int block = 0;
-  int tangents = 0;     // how many of the numbers below are used; 0: a plain row
-  bool across = false;  // y, with along = mu o E_j; otherwise a normal that carries lam_T = along lam_N
-  double along[5] = {};
+  int tangents = 0;         // how many of the numbers below are used; 0: a plain row
+  bool across = false;      // y, with along = mu o E_j; otherwise a normal that carries lam_T = along lam_N
+  double along[5] = {};     // B
+  double equation[5] = {};  // A
   double compliance = 0.0;  // C
   double weight = 0.0;      // R
 };
 
-// The unknowns of an assignment, in the order of the rows. Sliding contacts have no tangents, and no
-// friction, as long as directions are not known.
+// The unknowns of an assignment, in the order of the rows.
 void list_unknowns(const ContactProblem& problem, const RowMode* mode, const SlideState* slides,
-                   bool directions_known, std::vector<ModeUnknown>& unknowns);
+                   std::vector<ModeUnknown>& unknowns);
 void spread(const std::vector<ModeUnknown>& unknowns, const double* x, double* lam);  // lam += B x
 double dot_spread(const ModeUnknown& unknown, const double* g);                       // B_k^T g
 double gather(const ModeUnknown& unknown, const double* sigma);                       // A_k^T sigma
@@ -43,11 +48,19 @@ class ModeSystem {
  public:
   void reserve(int rows, int blocks);
 
-  // False if Newton's method does not settle or numbers overflow. slides: per block; read for yielding
-  // contacts (d), written for sliding ones. `start` (impulses; then slides are read for sliding contacts too)
-  // is where the iteration begins: of many solutions the result is one near it.
+  // Starts a solve: the problem, and impulses near which the result is to be if there are many (null: zero).
+  void begin(const ContactProblem& problem, const double* centre, double softness = usual_softness);
+  double softness() const { return softness_; }
+  // One step of Newton's method on the soft laws: impulses, soft velocities, and new directions of what
+  // slides or yields; `turned` is by how much they changed. False if numbers overflow.
+  [[nodiscard]] bool soft_step(const ContactProblem& problem, const RowMode* mode, SlideState* slides,
+                               double* lam, double* soft, double& turned);
+  // After steps that settled: what is soft iterated away.
+  [[nodiscard]] bool harden(const ContactProblem& problem, const RowMode* mode, SlideState* slides,
+                            double* lam, double* sigma);
+  // All of it, from the directions in `slides`. False if Newton's method does not settle.
   [[nodiscard]] bool solve(const ContactProblem& problem, const RowMode* mode, SlideState* slides,
-                           double* lam, double* sigma, const double* start = nullptr);
+                           double* lam, double* sigma, const double* centre);
 
   // The factor of K for a solution that is known: sliding contacts as in `slides`.
   [[nodiscard]] bool linearise(const ContactProblem& problem, const RowMode* mode, const SlideState* slides);
@@ -71,23 +84,22 @@ class ModeSystem {
   double gather_impulses(const Unknown& unknown, const double* lam) const { return dot_spread(unknown, lam); }
   void spread_equations(const double* x, double* sigma) const;
 
-  // Whether some x with K x = 0 exists, to rounding: then impulses are not unique.
-  bool singular() const;
-  // Whether K is symmetric: then a solution from zero is the smallest one.
-  bool symmetric() const { return symmetric_; }
   // Where negative, other solutions of the laws exist (their indices add up to one).
   double determinant_sign() const { return lu_.determinant_sign(); }
 
  private:
   bool factor_system(const ContactProblem& problem, double eps, bool may_be_symmetric);
-  bool solve_linear(const ContactProblem& problem, int most_corrections, const double* start, double* lam,
-                    double* sigma);
+  void start_from(const double* lam);
+  void remove_null_part(int rows);
+  bool solve_linear(const ContactProblem& problem, double softness, int most_rounds, double* lam,
+                    double* velocity);
   double set_directions(const ContactProblem& problem, const RowMode* mode, const double* lam,
-                        const double* sigma, SlideState* slides, bool first);
+                        const double* velocity, bool also_yielding, SlideState* slides);
 
   std::vector<ModeUnknown> unknowns_;
   LuFactor lu_;
-  std::vector<double> x_, step_, combined_, fixed_;
+  std::vector<double> x_, step_, null_part_, combined_, fixed_, centre_;
+  double softness_ = usual_softness;
   bool symmetric_ = true;
   int factorisations_ = 0;
   bool regular_ = true;

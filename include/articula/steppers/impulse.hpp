@@ -31,6 +31,7 @@ struct WarmStart {
     std::uint64_t key = 0;
     std::array<RowMode, 6> mode{};
     std::uint8_t rows = 0;
+    SlideState slide;  // of a contact that slides or yields
   };
   FrictionLaw law = FrictionLaw::cone;
   std::vector<Entry> entries;
