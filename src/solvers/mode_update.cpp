@@ -266,9 +266,8 @@ void read_modes(const ContactProblem& problem, const double* lam, const double* 
     const Block& block = problem.blocks[k];
     const int n = block.first;
     const double g = problem.mobility(block);
-    if (block.kind == BlockKind::equality) {
-      std::fill(mode + n, mode + n + block.dim, RowMode::hold);
-    } else if (block.kind == BlockKind::interval) {
+    if (block.kind == BlockKind::equality) continue;
+    if (block.kind == BlockKind::interval) {
       const bool at_end = g * (block.bound - std::abs(lam[n])) <= tolerance && std::abs(sigma[n]) > tolerance;
       mode[n] = !at_end ? RowMode::hold : lam[n] > 0.0 ? RowMode::upper : RowMode::lower;
     } else if (g * lam[n] <= tolerance) {

@@ -30,7 +30,7 @@ int update_modes(const ContactProblem& problem, double softness, const double* l
 int mark_moving(const ContactProblem& problem, const double* sigma, double tolerance, const RowMode* mode,
                 std::vector<bool>& moves);
 
-// Modes of an approximate solution.
+// Modes of an approximate solution; those of equalities stay.
 void read_modes(const ContactProblem& problem, const double* lam, const double* sigma, double tolerance,
                 RowMode* mode, SlideState* slides);
 

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>   // TRACE
-#include <cstdlib>  // TRACE
 #include <limits>
 
 #include "articula/solvers/gauss_seidel.hpp"
 #include "mode_update.hpp"
+#include "redundant.hpp"
 
 namespace articula {
 
@@ -43,6 +42,7 @@ struct Task {
   double *lam, *sigma;
   SolveReport report;
   int most_pivots;
+  int redundant = 0;  // rows of equalities that repeat others
 };
 
 // Velocities this small count as rest.
@@ -106,30 +106,29 @@ Outcome pivot(Task& task, double softness) {
   work.moves.assign(problem.blocks.size(), false);
   work.system.begin(problem, nullptr, softness);
   bool careful = false;
+  int fewest = problem.size + 1, idle = 0;  // contradictions, and passes since they last became fewer
   Outcome outcome = Outcome::contradicted;
   for (int pass = 0; pass < task.most_pivots; ++pass) {
     double turned = 0.0;
     if (!work.system.soft_step(problem, task.guess, task.slides, task.lam, task.sigma, turned)) break;
-    if (std::getenv("TRACE")) {
-      printf("soft %.0e pass %d turned %.1e careful %d err %.1e:", softness, pass, turned, careful,
-             work.system.equation_error());
-      for (int i = 0; i < problem.size; ++i) printf("%c", "fhulsyUL"[int(task.guess[i])]);
-      printf("\n");
-    }  // TRACE
     const std::uint64_t hash = hash_modes(task.guess, problem.size);
-    if (update_modes(problem, softness, task.lam, task.sigma, work.moves, careful, task.guess, task.slides) >
-        0) {
+    const int contradictions =
+        update_modes(problem, softness, task.lam, task.sigma, work.moves, careful, task.guess, task.slides);
+    if (contradictions > 0) {
+      idle = contradictions < fewest ? 0 : idle + 1;
+      fewest = std::min(fewest, contradictions);
+      if (idle > (careful ? 20 : 8)) break;
       const auto before = std::count(work.seen.begin(), work.seen.end(), hash);
       if (before >= (careful ? 6 : 3)) {
         if (careful) break;
         careful = true;
+        idle = 0;
         work.seen.clear();
       }
       if (work.seen.size() < most_seen) work.seen.push_back(hash);
       continue;
     }
     if (turned > 1e-8) continue;
-    if (std::getenv("TRACE")) printf("verified\n");  // TRACE
     if (!finish(task)) break;
     if (mark_moving(problem, task.sigma, motion_tolerance(problem, task.lam), task.guess, work.moves) == 0) {
       outcome = Outcome::verified;
@@ -140,19 +139,37 @@ Outcome pivot(Task& task, double softness) {
   return outcome;
 }
 
+// Redundant equalities move as the others let them: their biases give way. Returns by how much.
+double grant_redundant(Task& task) {
+  std::vector<double>& sigma = task.work.trial_sigma;
+  sigma.assign(task.sigma, task.sigma + task.problem.size);
+  double slack = 0.0;
+  for (const Block& block : task.problem.blocks) {
+    if (block.kind != BlockKind::equality) continue;
+    for (int i = block.first; i < block.first + block.dim; ++i) {
+      if (task.guess[i] != RowMode::free) continue;
+      task.mode[i] = RowMode::free;
+      slack = std::max(slack, std::abs(sigma[i]));
+      sigma[i] = 0.0;
+    }
+  }
+  return slack;
+}
+
 void judge(Task& task, SolveStage stage, SolveStatus status) {
   task.report.stage = stage;
-  task.report.status = status;
-  task.report.residual = contact_residual(task.problem, task.lam, task.sigma);
+  task.report.slack = task.redundant > 0 ? grant_redundant(task) : 0.0;
+  task.report.residual = contact_residual(task.problem, task.lam,
+                                          task.redundant > 0 ? task.work.trial_sigma.data() : task.sigma);
   task.report.relative_residual = task.report.residual / task.problem.velocity_scale;
+  const bool granted = task.report.slack > exact * task.problem.velocity_scale;
+  task.report.status = granted ? std::max(status, SolveStatus::infeasible_bias) : status;
 }
 
 // The modes of the motion. False if the solution does not stand up to the residual.
 bool conclude(Task& task, SolveStage stage) {
   modes_of_motion(task.problem, task.sigma, motion_tolerance(task.problem, task.lam), task.mode);
   judge(task, stage, task.work.system.determinant_sign() < 0.0 ? SolveStatus::multiple : SolveStatus::solved);
-  if (std::getenv("TRACE"))
-    printf("conclude stage %d res %.1e\n", int(stage), task.report.relative_residual);  // TRACE
   return task.report.relative_residual <= exact;
 }
 
@@ -333,21 +350,9 @@ SolveReport solve_contact(const ContactProblem& given, ContactSolver& work, bool
   }
   const ContactProblem& problem = task.problem;
   if (!warm) guess_modes(problem, guess.mode, guess.slides);
+  task.redundant = free_redundant_equalities(problem, work.compliant, guess.mode);
   if (solve_task(task)) return task.report;
 
-  if (std::getenv("DUMP")) {
-    FILE* f = fopen("/tmp/h/case.txt", "w");
-    fprintf(f, "%d %d %d %.17g\n", problem.size, int(problem.blocks.size()), int(problem.law),
-            problem.velocity_scale);
-    for (auto& b : problem.blocks)
-      fprintf(f, "%d %d %d %.17g %.17g %.17g %.17g %.17g %.17g\n", int(b.kind), b.first, b.dim, b.bound,
-              b.mu[0], b.mu[1], b.mu[2], b.mu[3], b.mu[4]);
-    for (int i = 0; i < problem.size; ++i) {
-      for (int j = 0; j < problem.size; ++j) fprintf(f, "%.17g ", problem.g(i, j));
-      fprintf(f, "%.17g %.17g\n", problem.b[i], work.approximate[i]);
-    }
-    fclose(f);
-  }  // TRACE
   std::copy(work.approximate.begin(), work.approximate.end(), lam);
   contact_velocities(problem, lam, sigma);
   read_modes(problem, lam, sigma, 1e-9 * problem.velocity_scale, guess.mode, task.slides);
