@@ -244,8 +244,8 @@ void ModeSystem::remove_null_part(int rows) {
   for (std::size_t k = 0; k < step_.size(); ++k) step_[k] -= null_part_[k];
 }
 
-// New directions from the velocities; returns by how much they turned. A contact that does not move keeps
-// the direction it had.
+// New directions from the velocities; returns by how much the forces differ from them. A contact that does
+// not move keeps the direction it had.
 double ModeSystem::set_directions(const ContactProblem& problem, const RowMode* mode, const double* lam,
                                   const double* velocity, bool also_yielding, SlideState* slides) {
   double turned = 0.0;
@@ -267,7 +267,8 @@ double ModeSystem::set_directions(const ContactProblem& problem, const RowMode* 
     double change = 0.0;
     for (int i = 0; i < block.tangents(); ++i) {
       const double d = w[i] / slide.speed;
-      change += (d - slide.d[i]) * (d - slide.d[i]);
+      const double off = d + lam[n + 1 + i] / (block.mu[i] * slide.normal);
+      change += off * off;
       slide.d[i] = d;
     }
     turned = std::max(turned, std::sqrt(change));

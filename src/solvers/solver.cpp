@@ -53,15 +53,14 @@ double motion_tolerance(const ContactProblem& problem, const double* lam) {
 // What became of an assignment of modes: no assignment was found; one was, but not exactly; solved.
 enum class Outcome { contradicted, verified, solved };
 
-// Directions rounded so that Newton's method starts from the same place wherever they were found. Soft
-// velocities of what yields have about eight digits.
+// Directions and compliances rounded so that Newton's method starts from the same place wherever they were
+// found, which is known to eight digits.
 void round_directions(Task& task) {
   for (std::size_t k = 0; k < task.problem.blocks.size(); ++k) {
     const Block& block = task.problem.blocks[k];
     if (block.kind != BlockKind::contact || block.dim == 1) continue;
     SlideState& slide = task.slides[k];
-    const bool yields = task.guess[block.first + 1] == RowMode::yield;
-    const double cell = yields ? 1e-4 : 1e-6;
+    constexpr double cell = 1e-4;
     double squared = 0.0;
     for (double& d : slide.d) {
       d = std::round(d / cell) * cell;
@@ -69,8 +68,7 @@ void round_directions(Task& task) {
     }
     for (double& d : slide.d) d = squared > 0.0 ? d / std::sqrt(squared) : d;
     const double ratio = slide.speed / std::max(slide.normal, 1e-300);
-    const double digits =
-        std::pow(2.0, (yields ? 10.0 : 20.0) - std::ceil(std::log2(std::max(ratio, 1e-300))));
+    const double digits = std::pow(2.0, 10.0 - std::ceil(std::log2(std::max(ratio, 1e-300))));
     slide.speed = std::round(ratio * digits) / digits;
     slide.normal = 1.0;
   }

@@ -52,7 +52,7 @@ class ModeSystem {
   void begin(const ContactProblem& problem, const double* centre, double softness = usual_softness);
   double softness() const { return softness_; }
   // One step of Newton's method on the soft laws: impulses, soft velocities, and new directions of what
-  // slides or yields; `turned` is by how much they changed. False if numbers overflow.
+  // slides or yields; `turned` is by how much forces differ from them. False if numbers overflow.
   [[nodiscard]] bool soft_step(const ContactProblem& problem, const RowMode* mode, SlideState* slides,
                                double* lam, double* soft, double& turned);
   // After steps that settled: what is soft iterated away.
