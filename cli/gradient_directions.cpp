@@ -55,8 +55,11 @@ InertialVector box_direction(const Model& model, int body, std::mt19937& random)
   const Matrix3 A = box.axes.eigen();
   const Vector3 b = box.size.eigen();
   const double m = pi[0], dm = m * uniform(random);
+  // Along one edge only: across two, I would be no longer diagonal in the box's axes to second order.
+  const int along = std::uniform_int_distribution(0, 2)(random);
   const auto random3 = [&] { return Vector3(uniform(random), uniform(random), uniform(random)); };
-  const Vector3 c = Vector3(pi[1], pi[2], pi[3]) / std::max(m, 1e-300), dc = b.cwiseProduct(random3());
+  const Vector3 c = Vector3(pi[1], pi[2], pi[3]) / std::max(m, 1e-300),
+                dc = b[along] * uniform(random) * A.col(along);
   const Vector3 db = b.cwiseProduct(random3()), square = b.cwiseAbs2(), dsquare = 2.0 * b.cwiseProduct(db);
   const Vector3 I = square.sum() * Vector3::Ones() - square, dI = dsquare.sum() * Vector3::Ones() - dsquare;
   // About the origin: I_com + m (c^2 1 - c c^T)
