@@ -24,7 +24,7 @@ std::vector<std::uint32_t> find_line_starts(std::string_view text) {
 void require_within(const Limits& limits, std::string_view text, const std::string& name) {
   if (text.size() > limits.bytes) {
     throw Error(
-        "{}: the file has {} bytes, more than the {} that are read; put large meshes and "
+        "{}:1: the file has {} bytes, more than the {} that are read; put large meshes and "
         "height fields into files of their own",
         name, text.size(), limits.bytes);
   }
@@ -35,10 +35,19 @@ void require_within(const Limits& limits, std::string_view text, const std::stri
   const auto assignments = static_cast<std::size_t>(std::count(text.begin(), text.end(), '='));
   if (tags > limits.elements || assignments > limits.attributes) {
     throw Error(
-        "{}: the file has about {} tags and {} attributes, more than the {} and {} that are "
+        "{}:1: the file has about {} tags and {} attributes, more than the {} and {} that are "
         "read; split the model or use <replicate>",
         name, tags, assignments, limits.elements, limits.attributes);
   }
+}
+
+// "<geom>: ", the last tag that begins before `offset`; the parser has cut names off with a zero.
+std::string tag_before(std::string_view text, std::ptrdiff_t offset) {
+  text = text.substr(0, static_cast<std::size_t>(std::max<std::ptrdiff_t>(offset, 0)) + 1);
+  const std::size_t begin = text.rfind('<');
+  if (begin == text.npos) return "";
+  const std::size_t end = text.find_first_of(std::string_view("\0 \t\r\n>", 6), begin);
+  return fmt::format("<{:.40}>: ", text.substr(begin + 1, end == text.npos ? end : end - begin - 1));
 }
 
 pugi::xml_node document_element(const File& file) {
@@ -107,8 +116,8 @@ const File& Tree::add(std::string text, const std::string& name, const fs::path&
   const pugi::xml_parse_result result = file.document.load_buffer_inplace(
       file.text.data(), file.text.size(), pugi::parse_escapes, pugi::encoding_utf8);
   if (!result) {
-    throw Error("{}:{}: this is not well-formed XML: {}; check that tags and quotes are closed", name,
-                file.line(result.offset), result.description());
+    throw Error("{}:{}: {}this is not well-formed XML: {}; check that tags and quotes are closed", name,
+                file.line(result.offset), tag_before(file.text, result.offset), result.description());
   }
   document_element(file);
   return file;

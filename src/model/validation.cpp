@@ -18,10 +18,17 @@ namespace {
 
 std::string at(const std::string& where) { return where.empty() ? "" : where + ": "; }
 
+// The element as it was written; its kind and name where that does not say them (a replica, a description
+// made by a program).
+std::string label(const char* kind, const std::string& name, const std::string& where) {
+  if (!where.empty() && (name.empty() || where.find('"' + name + '"') != where.npos)) return where;
+  if (name.empty()) return fmt::format("{} without a name", kind);
+  return fmt::format("{}{} '{}'", at(where), kind, name);
+}
+
 template <class Element>
 std::string label(const char* kind, const Element& element) {
-  if (element.name.empty()) return fmt::format("{}{} without a name", at(element.where), kind);
-  return fmt::format("{}{} '{}'", at(element.where), kind, element.name);
+  return label(kind, element.name, element.where);
 }
 
 void require_finite(std::span<const double> numbers, const std::string& element, const char* what) {
@@ -73,8 +80,8 @@ class Names {
   void add(const std::string& name, const std::string& where) {
     if (name.empty()) return;
     if (!known_.insert(name).second) {
-      throw Error(fmt::format("{}{} '{}': another {} has that name; rename one of them", at(where), kind_,
-                              name, kind_));
+      throw Error(
+          fmt::format("{}: another {} has that name; rename one of them", label(kind_, name, where), kind_));
     }
     order_.push_back(name);
   }

@@ -84,6 +84,13 @@ double volume(const TriangleMesh& mesh) {
   return mass_properties(mesh.vertices, mesh.faces, MeshInertia::exact).volume;
 }
 
+TEST(Mesh, faces_of_one_or_two_corners_enclose_nothing) {
+  const TriangleMesh cube = read_obj(cube_obj, "cube.obj");
+  const TriangleMesh more = read_obj(std::string(cube_obj) + "\nf 1 2\nf 3\n", "more.obj");
+  EXPECT_EQ(more.faces, cube.faces);
+  EXPECT_EQ(more.vertices.size(), cube.vertices.size());
+}
+
 TEST(Mesh, quads_are_split_into_triangles_that_enclose_the_same_volume) {
   const TriangleMesh cube = read_obj(cube_obj, "cube.obj");
   EXPECT_EQ(cube.vertices.size(), 8u);

@@ -41,9 +41,11 @@ MassProperties mass_of(const Mesh& mesh, bool& flat) {
 }  // namespace
 
 MeshMeasures finish_mesh(TriangleMesh triangles, Mesh& mesh) {
-  if (!(mesh.scale.cwiseAbs().minCoeff() > 0.0)) throw Error("attribute scale has a zero");
+  if (!(mesh.scale.cwiseAbs().minCoeff() > 0.0))
+    throw Error("attribute scale has a zero; it must be positive, or negative to mirror");
   if (triangles.vertices.size() < 4) {
-    throw Error("the mesh has {} vertices; it needs at least 4", triangles.vertices.size());
+    throw Error("the mesh has {} vertices; it needs at least 4: export the mesh again",
+                triangles.vertices.size());
   }
   place(triangles, mesh);
   mesh.vertices = std::move(triangles.vertices);

@@ -94,7 +94,10 @@ std::string import_triangles(const std::string& path, const MeshLimits& limits, 
   importer.SetPropertyBool(AI_CONFIG_PP_PTV_KEEP_HIERARCHY, false);
   const aiScene* scene =
       importer.ReadFile(path, aiProcess_Triangulate | aiProcess_PreTransformVertices | aiProcess_GlobalScale);
-  if (scene == nullptr) return importer.GetErrorString();
+  if (scene == nullptr) {
+    return fmt::format("{}; export the mesh again, preferably as OBJ or binary STL",
+                       importer.GetErrorString());
+  }
   for (unsigned m = 0; m < scene->mNumMeshes; ++m) {
     const aiMesh& mesh = *scene->mMeshes[m];
     const auto first = static_cast<std::int32_t>(out.coordinates.size() / 3);
@@ -190,7 +193,7 @@ TriangleMesh unpack(std::string_view bytes, const std::string& name) {
       if (corner < 0 || static_cast<std::size_t>(corner) >= header.vertices) throw broken();
     }
   }
-  if (mesh.faces.empty()) throw Error("{}: there are no triangles in it", name);
+  if (mesh.faces.empty()) throw Error("{}: there are no triangles in it; export the mesh again", name);
   weld(mesh);
   return mesh;
 }
@@ -203,7 +206,8 @@ TriangleMesh import_mesh(const std::filesystem::path& path, const MeshLimits& li
   if (!std::filesystem::is_regular_file(path, failed)) throw Error("{}: there is no such file", name);
   const std::uintmax_t size = std::filesystem::file_size(path, failed);
   if (size > limits.bytes) {
-    throw Error("{}: the file has {} bytes, more than the {} that are read", name, size, limits.bytes);
+    throw Error("{}: the file has {} bytes, more than the {} that are read; simplify the mesh", name, size,
+                limits.bytes);
   }
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) throw Error("{}: no pipe: {}", name, std::strerror(errno));

@@ -52,20 +52,22 @@ void weld(TriangleMesh& mesh) {
 // four bytes.
 TriangleMesh read_msh(std::string_view bytes, const std::string& name, const MeshLimits& limits) {
   std::array<std::int32_t, 4> counts{};
-  if (bytes.size() < sizeof counts) throw Error("{}: MSH: the header is missing", name);
+  if (bytes.size() < sizeof counts)
+    throw Error("{}: MSH: the header is missing; export the mesh again", name);
   std::memcpy(counts.data(), bytes.data(), sizeof counts);
   const auto [vertices, normals, textures, faces] = counts;
   if (vertices < 4 || normals < 0 || textures < 0 || faces < 0 || (normals != 0 && normals != vertices) ||
       (textures != 0 && textures != vertices)) {
     throw Error(
         "{}: MSH: the header says {} vertices, {} normals, {} texture coordinates, {} faces, which "
-        "no such file has",
+        "no such file has; export the mesh again",
         name, vertices, normals, textures, faces);
   }
   const std::uint64_t expected =
       16 + 12 * (std::uint64_t(vertices) + normals + faces) + 8 * std::uint64_t(textures);
   if (bytes.size() != expected) {
-    throw Error("{}: MSH: the header promises {} bytes, the file has {}", name, expected, bytes.size());
+    throw Error("{}: MSH: the header promises {} bytes, the file has {}; export the mesh again", name,
+                expected, bytes.size());
   }
   if (std::size_t(faces) > limits.triangles || std::size_t(vertices) > limits.vertices) {
     throw Error("{}: MSH: {} vertices and {} faces are more than are read; simplify the mesh", name, vertices,
@@ -86,7 +88,8 @@ TriangleMesh read_msh(std::string_view bytes, const std::string& name, const Mes
     std::memcpy(mesh.faces[i].data(), data + 12 * std::size_t(i), 12);
     for (int corner : mesh.faces[i]) {
       if (corner < 0 || corner >= vertices) {
-        throw Error("{}: MSH: face {} refers to vertex {} of {}", name, i, corner, vertices);
+        throw Error("{}: MSH: face {} refers to vertex {} of {}; export the mesh again", name, i, corner,
+                    vertices);
       }
     }
   }

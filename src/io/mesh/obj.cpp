@@ -38,7 +38,8 @@ class Inspector {
     }
     if (largest_index_ > static_cast<long>(counts_.vertices)) {
       fail_at(largest_line_,
-              fmt::format("a face refers to vertex {}, but there are {}", largest_index_, counts_.vertices));
+              fmt::format("a face refers to vertex {}, but there are {}; export the mesh again",
+                          largest_index_, counts_.vertices));
     }
     return counts_;
   }
@@ -48,7 +49,7 @@ class Inspector {
     Vector3 vertex;
     for (double& coordinate : vertex) {
       const auto value = to_finite(next_word(line));
-      if (!value) fail_at(line_, "a vertex needs three finite numbers");
+      if (!value) fail_at(line_, "a vertex needs three finite numbers; export the mesh again");
       coordinate = *value;
     }
     if (!usable(vertex)) fail_at(line_, bad_vertex(vertex));
@@ -65,7 +66,7 @@ class Inspector {
       ++corners;
       const auto index = to_number<long>(word.substr(0, word.find('/')));
       if (!index || *index == 0 || *index < -static_cast<long>(counts_.vertices)) {
-        fail_at(line_, fmt::format("face corner '{:.40}' refers to no vertex", word));
+        fail_at(line_, fmt::format("face corner '{:.40}' refers to no vertex; export the mesh again", word));
       }
       if (*index > largest_index_) {
         largest_index_ = *index;
@@ -73,8 +74,8 @@ class Inspector {
       }
     }
     constexpr std::size_t most_corners = 256;
-    if (corners < 3 || corners > most_corners) {
-      fail_at(line_, fmt::format("a face has {} corners; 3 to {} are read: triangulate the mesh", corners,
+    if (corners > most_corners) {
+      fail_at(line_, fmt::format("a face has {} corners; up to {} are read: triangulate the mesh", corners,
                                  most_corners));
     }
     counts_.corners += corners;
@@ -128,6 +129,8 @@ TriangleMesh read_obj(std::string_view text, const std::string& name, const Mesh
     mesh.vertices.emplace_back(static_cast<float>(attributes.vertices[i]),
                                static_cast<float>(attributes.vertices[i + 1]),
                                static_cast<float>(attributes.vertices[i + 2]));
+    // The parser multiplies 0e999 out, which is no number to it although it is one to the inspector.
+    if (!usable(mesh.vertices.back())) throw Error("{}: OBJ: {}", name, bad_vertex(mesh.vertices.back()));
   }
   const int vertex_count = static_cast<int>(mesh.vertices.size());
   // As in MuJoCo, the first object is the mesh; what follows it is another part's business.
@@ -139,7 +142,8 @@ TriangleMesh read_obj(std::string_view text, const std::string& name, const Mesh
     for (std::size_t k = 0; k < 3; ++k) {
       face[k] = corners[i + k].vertex_index;
       if (face[k] < 0 || face[k] >= vertex_count) {
-        throw Error("{}: OBJ: a face refers to vertex {} of {}", name, face[k] + 1, vertex_count);
+        throw Error("{}: OBJ: a face refers to vertex {} of {}; export the mesh again", name, face[k] + 1,
+                    vertex_count);
       }
     }
     mesh.faces.push_back(face);

@@ -102,7 +102,7 @@ ActuatorDescription read_actuator(Reader& reader, const Element& element, const 
   const ActuatorSettings s = read_actuator_settings(class_of(reader, element, nullptr).actuator, element);
   ActuatorDescription actuator;
   actuator.name = instance_name(element, suffix);
-  actuator.where = element.where();
+  actuator.where = element.label();
   read_transmission(reader, element, suffix, actuator);
   actuator.gear = s.gear;
   set_law(s.law, element, actuator);

@@ -39,7 +39,7 @@ std::string Attributes::text(const char* name) const {
 
 std::string Attributes::required(const char* name) const {
   const Element* layer = layer_with(name);
-  if (layer == nullptr || layer->text(name).empty()) fail(element(), "attribute {} is missing", name);
+  if (layer == nullptr || layer->text(name).empty()) fail(element(), "attribute {} is missing; add it", name);
   return layer->text(name);
 }
 

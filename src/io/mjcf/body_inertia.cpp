@@ -29,7 +29,7 @@ bool is_real(const Vector3& moments) {
 InertiaDescription read_inertial(const Reader& reader, const Attributes& a) {
   InertiaDescription inertia;
   if (!a.read("pos", inertia.com)) fail(a.element(), "attribute pos is missing; it is the centre of mass");
-  if (!a.read("mass", inertia.mass)) fail(a.element(), "attribute mass is missing");
+  if (!a.read("mass", inertia.mass)) fail(a.element(), "attribute mass is missing; add it");
   if (inertia.mass < 0.0) fail(a.element(), "attribute mass is {}; it cannot be negative", inertia.mass);
   const std::optional<Quaternion> rotation = read_rotation(a, reader.compiler);
   std::array<double, 6> full{};
@@ -92,8 +92,8 @@ void require_moving_mass(const Reader& reader) {
     if (inertia.mass > smallest && moments_of(inertia).minCoeff() > smallest) heavy[i] = true;
     if (!bodies[i].joints.empty() && !heavy[i]) {
       throw Error(
-          "{}: <body name=\"{}\">: the body has joints, but no mass and inertia; add a geom with mass or an "
-          "<inertial>, or set boundmass and boundinertia of <compiler>",
+          "{}: body '{}' has joints, but no mass and inertia; add a geom with mass or an <inertial>, or set "
+          "boundmass and boundinertia of <compiler>",
           bodies[i].where, bodies[i].name);
     }
     const auto parent = index.find(bodies[i].parent);

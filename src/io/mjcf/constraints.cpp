@@ -9,7 +9,7 @@ ContactPairDescription read_pair(const Reader& reader, const Element& element, c
   const Attributes a = with_defaults(reader, element, "pair");
   ContactPairDescription pair;
   pair.name = instance_name(element, suffix);
-  pair.where = element.where();
+  pair.where = element.label();
   pair.geometry1 = resolve(reader, Kind::geometry, a.required("geom1"), suffix);
   pair.geometry2 = resolve(reader, Kind::geometry, a.required("geom2"), suffix);
   a.read("condim", pair.condim);
@@ -69,7 +69,7 @@ EqualityDescription read_equality(const Reader& reader, const Element& element, 
   EqualityDescription e;
   e.type = type;
   e.name = instance_name(element, suffix);
-  e.where = element.where();
+  e.where = element.label();
   a.read("active", e.active);
   a.read("torquescale", e.torque_scale);
   a.read("polycoef", e.polynomial, 1);
@@ -110,7 +110,7 @@ double read_linear(const Attributes& a, const char* name) {
 TendonDescription read_tendon(const Reader& reader, const Attributes& a, const std::string& suffix) {
   TendonDescription tendon;
   tendon.name = instance_name(a.element(), suffix);
-  tendon.where = a.element().where();
+  tendon.where = a.element().label();
   tendon.stiffness = read_linear(a, "stiffness");
   tendon.damping = read_linear(a, "damping");
   a.read("armature", tendon.armature);
@@ -152,7 +152,7 @@ void read_fixed(Reader& reader, const Element& element, const std::string& suffi
     const Attributes term(child);
     TendonDescription::Term& added = tendon.terms.emplace_back();
     added.joint = resolve(reader, Kind::joint, term.required("joint"), suffix);
-    if (!term.read("coef", added.coefficient)) fail(child, "attribute coef is missing");
+    if (!term.read("coef", added.coefficient)) fail(child, "attribute coef is missing; add it");
   }
   if (tendon.terms.empty()) fail(element, "a fixed tendon needs at least one <joint>");
   read_spring_length(reader, a, tendon);
@@ -184,7 +184,7 @@ void read_contacts(Reader& reader) {
           const Attributes a(element);
           d.contact_exclusions.push_back({resolve(reader, Kind::body, a.required("body1"), suffix),
                                           resolve(reader, Kind::body, a.required("body2"), suffix),
-                                          element.where()});
+                                          element.label()});
         }
       });
 }

@@ -176,7 +176,7 @@ GeometryDraft read_geometry(Reader& reader, const Attributes& a, bool weighed) {
   GeometryDraft draft;
   GeometryDescription& g = draft.description;
   g.name = a.element().text("name");
-  g.where = a.element().where();
+  g.where = a.element().label();
   g.type = read_type(a);
   g.pose = read_pose(a, reader.compiler);
   a.read("size", std::span(g.size.data(), 3), 1);
@@ -226,7 +226,7 @@ GeometryDraft read_geometry(Reader& reader, const Attributes& a, bool weighed) {
 FrameDescription read_site(Reader& reader, const Attributes& a) {
   FrameDescription site;
   site.name = a.element().text("name");
-  site.where = a.element().where();
+  site.where = a.element().label();
   site.type = read_type(a);
   site.pose = read_pose(a, reader.compiler);
   a.read("size", std::span(site.size.data(), 3), 1);

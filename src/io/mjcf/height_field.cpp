@@ -142,8 +142,9 @@ Grid read_inline(const Reader& reader, const Attributes& a) {
   const std::size_t cells = static_cast<std::size_t>(grid.rows) * static_cast<std::size_t>(grid.columns);
   const std::vector<double> given = a.list("elevation");
   if (!given.empty() && given.size() != cells) {
-    fail(a.element(), "attribute elevation has {} numbers; {} rows and {} columns need {}", given.size(),
-         grid.rows, grid.columns, cells);
+    fail(a.element(),
+         "attribute elevation has {} numbers; {} rows and {} columns need {}: give one for each, row by row",
+         given.size(), grid.rows, grid.columns, cells);
   }
   grid.values.assign(cells, 0.0f);
   const auto columns = static_cast<std::size_t>(grid.columns);
@@ -191,7 +192,7 @@ const HeightField& use_height_field(Reader& reader, const Element& user, const s
   field->rows = grid.rows;
   field->columns = grid.columns;
   if (!std::all_of(grid.values.begin(), grid.values.end(), [](float v) { return std::abs(v) < 1e30f; })) {
-    fail(a.element(), "an elevation is not a finite number");
+    fail(a.element(), "an elevation is not a finite number; write the file again");
   }
   const auto [low, high] = std::minmax_element(grid.values.begin(), grid.values.end());
   const float span = *high - *low;

@@ -19,7 +19,7 @@ double read_linear(const Attributes& a, const char* name) {
   return coefficients[0];
 }
 
-void read_ranges(const Reader& reader, const Attributes& a, JointDescription& joint) {
+void read_ranges(Reader& reader, const Attributes& a, JointDescription& joint) {
   Vector2 range = Vector2::Zero(), forces = Vector2::Zero();
   Switch limited = Switch::automatic, force_limited = Switch::automatic;
   a.read_range("range", range);
@@ -27,6 +27,11 @@ void read_ranges(const Reader& reader, const Attributes& a, JointDescription& jo
   read_switch(a, "limited", limited);
   read_switch(a, "actuatorfrclimited", force_limited);
   if (joint.type == JointType::free) return;
+  if (joint.type == JointType::ball && limited == Switch::yes && range.isZero(0.0)) {
+    reader.warn(a.element(), "the joint is limited, but range is 0: it cannot turn; give range=\"0 ANGLE\"");
+    joint.range = range;
+    return;
+  }
   joint.range = range_in_force(reader, a, "range", range, "limited", limited);
   if (joint.range && joint.type == JointType::ball && (*joint.range)[0] != 0.0) {
     fail(a.element(), "attribute range is {} to {}; that of a ball joint begins at 0", range[0], range[1]);
@@ -44,7 +49,7 @@ void read_ranges(const Reader& reader, const Attributes& a, JointDescription& jo
 JointDescription read_joint(Reader& reader, const Attributes& a) {
   JointDescription joint;
   const std::size_t index = reader.joint_count++;
-  joint.where = a.element().where();
+  joint.where = a.element().label();
   if (a.element().name() == "freejoint") {
     joint.type = JointType::free;
     return joint;

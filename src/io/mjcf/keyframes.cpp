@@ -86,7 +86,7 @@ void read_keyframes(Reader& reader) {
     const Attributes a(element);
     KeyframeDescription key = reference;
     key.name = element.text("name");
-    key.where = element.where();
+    key.where = element.label();
     a.read("time", key.time);
     overwrite(a, "qpos", "coordinates", key.q);
     overwrite(a, "qvel", "velocities", key.v);

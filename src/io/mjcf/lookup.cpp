@@ -100,7 +100,7 @@ void index_tree(Reader& reader) {
 
 const FrameDescription& find_site(const Reader& reader, const Element& element, const char* attribute,
                                   const std::string& name) {
-  if (name.empty()) fail(element, "attribute {} is missing", attribute);
+  if (name.empty()) fail(element, "attribute {} is missing; add it", attribute);
   const auto found = reader.site_index.find(name);
   if (found != reader.site_index.end()) return reader.description.frames[found->second];
   std::vector<std::string> known;

@@ -79,7 +79,7 @@ class ReferenceInertia {
       throw Error(
           "{}: dampratio and springdamper are worked out for at most {} dofs; give kv, or stiffness and "
           "damping",
-          reader_.tree.root().where(), most_dofs);
+          reader_.tree.root().label(), most_dofs);
     }
     Description tree;
     tree.bodies = reader_.description.bodies;

@@ -139,7 +139,7 @@ void read_sensor(Reader& reader, const Element& element, const std::string& suff
   SensorDescription sensor;
   sensor.type = row->type;
   sensor.name = instance_name(element, suffix);
-  sensor.where = element.where();
+  sensor.where = element.label();
   a.read("cutoff", sensor.cutoff);
   if (sensor.cutoff < 0.0) fail(element, "attribute cutoff is {}; it cannot be negative", sensor.cutoff);
   const std::string reason = read_special(reader, *row, a, suffix, sensor);

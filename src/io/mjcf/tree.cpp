@@ -84,7 +84,7 @@ class TreeReader {
     // Children refer to their parent by name, so every body has one; no XML name has this form.
     if (body.name.empty()) body.name = fmt::format("body#{}", reader_.description.bodies.size() + 1);
     body.parent = task.parent;
-    body.where = element.where();
+    body.where = element.label();
     body.pose = task.place.frame * read_pose(a, reader_.compiler);
     a.read("mocap", body.kinematic);
     a.read("gravcomp", body.gravity_compensation);

@@ -35,7 +35,7 @@ Description describe(xml::Tree tree, const std::filesystem::path& directory,
   check_children(reader, root);
 
   Scope world_scope;
-  world_scope.name = "world";
+  world_scope.name = world_scope.frame = "world";
   world_scope.element = root;
   world_scope.directory = directory;
   reader.scopes.push_back(std::move(world_scope));
@@ -46,7 +46,7 @@ Description describe(xml::Tree tree, const std::filesystem::path& directory,
 
   const std::vector<Element> worlds = children_of(root, "world"), models = children_of(root, "model");
   if (worlds.size() > 1) fail(worlds[1], "there are several worlds; keep one in the file");
-  if (worlds.empty() && models.empty()) fail(root, "there is neither a <model> nor a <world> in it");
+  if (worlds.empty() && models.empty()) fail(root, "there is neither a <model> nor a <world> in it; add one");
   if (!worlds.empty()) {
     read_world(reader, worlds.front(), directory);
   } else {

@@ -18,7 +18,7 @@ class Exclusions {
     const Link *first = find_link(element, link1), *second = find_link(element, link2);
     if (first == nullptr || second == nullptr || first->body == second->body) return;
     if (!seen_.insert(std::minmax(first->body, second->body)).second) return;
-    reader_.description.contact_exclusions.push_back({first->body, second->body, element.where()});
+    reader_.description.contact_exclusions.push_back({first->body, second->body, element.label()});
   }
 
  private:
@@ -83,7 +83,7 @@ void read_frames(Reader& reader) {
     frame.name = name;
     frame.body = reader.links[index].body;
     frame.pose = reader.links[index].pose * pose;
-    frame.where = element.where();
+    frame.where = element.label();
     reader.description.frames.push_back(std::move(frame));
   }
 }

@@ -12,7 +12,7 @@ struct Problem {
 };
 
 void read_positive(const Element& shape, const char* attribute, double& value, bool zero_too = false) {
-  if (!Attributes(shape).read(attribute, value)) fail(shape, "attribute {} is missing", attribute);
+  if (!Attributes(shape).read(attribute, value)) fail(shape, "attribute {} is missing; add it", attribute);
   if (value < 0.0 || (value == 0.0 && !zero_too)) {
     fail(shape, "attribute {} is {}; it must be positive", attribute, value);
   }
@@ -20,7 +20,7 @@ void read_positive(const Element& shape, const char* attribute, double& value, b
 
 void read_box(const Element& shape, GeometryDescription& g) {
   Vector3 size = Vector3::Zero();
-  if (!Attributes(shape).read("size", size)) fail(shape, "attribute size is missing");
+  if (!Attributes(shape).read("size", size)) fail(shape, "attribute size is missing; add it");
   if (size.minCoeff() <= 0.0) fail(shape, "attribute size: all three numbers must be positive");
   g.type = ShapeType::box;
   g.size = 0.5 * size;
@@ -129,12 +129,12 @@ void read_contact(const Reader& reader, const Element& link, GeometryDescription
 
 void add_geometry(Reader& reader, const Link& link, const Element& element, bool collides) {
   const Element holder = child_of(reader, element, "geometry");
-  if (!holder.node) fail(element, "<geometry> is missing");
+  if (!holder.node) fail(element, "<geometry> is missing; add it");
   const std::vector<Element> shapes = reader.tree.children(holder);
   if (shapes.empty()) fail(holder, "there is no shape in it; use a box, sphere, cylinder, capsule or mesh");
   GeometryDescription g;
   g.body = link.body;
-  g.where = element.where();
+  g.where = element.label();
   g.pose = link.pose * read_origin(reader, element);
   if (!collides && shapes.front().name() == "mesh" && !reader.options.visual_meshes) return;
   if (const auto problem = read_shape(reader, shapes.front(), collides, g)) {

@@ -27,7 +27,7 @@ Motion read_motion(const Element& element) {
 
 int read_end(const Reader& reader, const Element& joint, const char* end) {
   const Element element = child_of(reader, joint, end);
-  if (!element.node) fail(joint, "<{} link=\"...\"/> is missing", end);
+  if (!element.node) fail(joint, "<{} link=\"...\"/> is missing; add it", end);
   const std::string name = element.text("link");
   const int link = find(reader.link_index, name);
   if (link < 0) fail(element, "there is no link '{}'{}", name, suggestion(name, names_of(reader.links)));
@@ -106,7 +106,7 @@ void read_joints(Reader& reader) {
     Joint joint;
     joint.element = element;
     joint.name = element.text("name");
-    if (joint.name.empty()) fail(element, "attribute name is missing");
+    if (joint.name.empty()) fail(element, "attribute name is missing; add it");
     if (!reader.joint_index.emplace(joint.name, index).second) {
       fail(element, "another joint has that name; give each its own");
     }
@@ -115,7 +115,8 @@ void read_joints(Reader& reader) {
     joint.child = read_end(reader, element, "child");
     joint.origin = read_origin(reader, element);
     Link& child = reader.links[joint.child];
-    if (joint.parent == joint.child) fail(element, "link '{}' cannot be its own parent", child.name);
+    if (joint.parent == joint.child)
+      fail(element, "link '{}' cannot be its own parent; name another link", child.name);
     if (child.parent_joint >= 0) {
       fail(element,
            "link '{}' is the child of joint '{}' already; a URDF is a tree, so loops must be cut open",
@@ -130,7 +131,7 @@ void read_joints(Reader& reader) {
 std::vector<JointDescription> make_joints(Reader& reader, const Joint& joint, bool free) {
   JointDescription described;
   described.name = joint.name;
-  described.where = joint.element.where();
+  described.where = joint.element.label();
   std::vector<JointDescription> result;
   if (joint.motion == Motion::fixed) return result;
   read_dynamics(reader, joint, described);
@@ -175,7 +176,7 @@ void read_mimics(Reader& reader) {
     EqualityDescription equality;
     equality.type = EqualityType::joint;
     equality.name = joint.name + "_mimic";
-    equality.where = element.where();
+    equality.where = element.label();
     equality.first = joint.name;
     equality.second = name;
     const Attributes a(element);

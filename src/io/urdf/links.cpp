@@ -14,7 +14,7 @@ Matrix3 read_matrix(const Element& element) {
     int row, column;
   };
   for (const auto& [name, row, column] : {Entry{"ixx", 0, 0}, Entry{"iyy", 1, 1}, Entry{"izz", 2, 2}}) {
-    if (!a.read(name, I(row, column))) fail(element, "attribute {} is missing", name);
+    if (!a.read(name, I(row, column))) fail(element, "attribute {} is missing; add it", name);
   }
   for (const auto& [name, row, column] : {Entry{"ixy", 0, 1}, Entry{"ixz", 0, 2}, Entry{"iyz", 1, 2}}) {
     a.read(name, I(row, column));
@@ -38,10 +38,10 @@ std::string oddity(double mass, const Matrix3& inertia) {
 
 InertiaDescription read_inertial(Reader& reader, const Element& element) {
   const Element mass = child_of(reader, element, "mass"), matrix = child_of(reader, element, "inertia");
-  if (!mass.node) fail(element, "<mass value=\"...\"/> is missing");
-  if (!matrix.node) fail(element, "<inertia ixx=\"...\" .../> is missing");
+  if (!mass.node) fail(element, "<mass value=\"...\"/> is missing; add it");
+  if (!matrix.node) fail(element, "<inertia ixx=\"...\" .../> is missing; add it");
   InertiaDescription inertia;
-  if (!Attributes(mass).read("value", inertia.mass)) fail(mass, "attribute value is missing");
+  if (!Attributes(mass).read("value", inertia.mass)) fail(mass, "attribute value is missing; add it");
   if (inertia.mass < 0.0) fail(mass, "attribute value is {}; a mass cannot be negative", inertia.mass);
   const Pose origin = read_origin(reader, element);
   const Matrix3 R = origin.rotation.toRotationMatrix();
@@ -78,7 +78,7 @@ void read_links(Reader& reader) {
     fail(reader.tree.root(), "there is no <link> in it{}",
          child_of(reader, reader.tree.root(), "disable_collisions").node
              ? "; this is an SRDF file, which goes with a URDF file"
-             : "");
+             : "; a robot has at least one");
   }
 }
 
