@@ -4,49 +4,19 @@
 
 #include <filesystem>
 #include <fstream>
-#include <random>
 
-#include "articula/dynamics/crba.hpp"
-#include "articula/dynamics/rnea.hpp"
 #include "articula/error.hpp"
 #include "articula/io/load.hpp"
 #include "articula/io/mjcf_writer.hpp"
 #include "articula/io/paths.hpp"
 #include "articula/io/urdf.hpp"
-#include "articula/kinematics/manifold.hpp"
-#include "articula/steppers/step.hpp"
 #include "tests/support/description_differences.hpp"
+#include "tests/support/dynamics_difference.hpp"
 
 namespace articula {
 namespace {
 
 namespace fs = std::filesystem;
-
-// M and c of both at a few random states, relative to their largest entries.
-double dynamics_difference(const Model& a, const Model& b) {
-  if (a.nv() != b.nv() || a.nq() != b.nq()) return 1.0;
-  Data data_a(a), data_b(b);
-  std::mt19937 generator(3);
-  std::normal_distribution<double> normal;
-  double worst = 0.0;
-  for (int i = 0; i < 5; ++i) {
-    const auto random = [&] {
-      return VectorX(VectorX::NullaryExpr(a.nv(), [&] { return normal(generator); }));
-    };
-    VectorX q = neutral_state(a).q, c_a(a.nv()), c_b(a.nv());
-    const VectorX step = random(), v = random();
-    integrate(a, q, step, 1.0, q);
-    MatrixX M_a(a.nv(), a.nv()), M_b(a.nv(), a.nv());
-    crba(a, data_a, q), dense_mass_matrix(a, data_a, M_a);
-    crba(b, data_b, q), dense_mass_matrix(b, data_b, M_b);
-    bias_forces(a, data_a, q, v, c_a);
-    bias_forces(b, data_b, q, v, c_b);
-    if (a.nv() == 0) continue;
-    worst = std::max({worst, (M_a - M_b).cwiseAbs().maxCoeff() / M_a.cwiseAbs().maxCoeff(),
-                      (c_a - c_b).cwiseAbs().maxCoeff() / std::max(1.0, c_a.cwiseAbs().maxCoeff())});
-  }
-  return worst;
-}
 
 class RoundTrip : public ::testing::Test {
  protected:
@@ -72,7 +42,7 @@ class RoundTrip : public ::testing::Test {
     const std::vector<std::string> found = testing::differences(first, second, 1e-12);
     EXPECT_TRUE(found.empty()) << found.size() << " differences, the first: " << found.front();
     double difference = 1.0;
-    ASSERT_NO_THROW(difference = dynamics_difference(build(first), build(second)));
+    ASSERT_NO_THROW(difference = testing::dynamics_difference(build(first), build(second)));
     EXPECT_LT(difference, 1e-12);
   }
 

@@ -6,15 +6,11 @@
 
 #include <filesystem>
 #include <fstream>
-#include <random>
 
-#include "articula/dynamics/crba.hpp"
-#include "articula/dynamics/rnea.hpp"
 #include "articula/error.hpp"
 #include "articula/io/load.hpp"
 #include "articula/io/mjcf.hpp"
-#include "articula/kinematics/manifold.hpp"
-#include "articula/steppers/step.hpp"
+#include "tests/support/dynamics_difference.hpp"
 
 namespace articula {
 namespace {
@@ -96,30 +92,6 @@ constexpr const char* twin = R"(<mujoco><compiler angle="radian"/><worldbody>
   </body>
 </worldbody></mujoco>)";
 
-void expect_same_dynamics(const Model& a, const Model& b) {
-  ASSERT_EQ(a.nv(), b.nv());
-  ASSERT_EQ(a.nq(), b.nq());
-  Data data_a(a), data_b(b);
-  std::mt19937 generator(3);
-  std::normal_distribution<double> normal;
-  EXPECT_LT((neutral_state(a).q - neutral_state(b).q).cwiseAbs().maxCoeff(), 1e-12);
-  for (int i = 0; i < 50; ++i) {
-    const auto random = [&] {
-      return VectorX(VectorX::NullaryExpr(a.nv(), [&] { return normal(generator); }));
-    };
-    VectorX q = neutral_state(a).q, c_a(a.nv()), c_b(a.nv());
-    const VectorX step = random(), v = random();
-    integrate(a, q, step, 1.0, q);
-    MatrixX M_a(a.nv(), a.nv()), M_b(a.nv(), a.nv());
-    crba(a, data_a, q), dense_mass_matrix(a, data_a, M_a);
-    crba(b, data_b, q), dense_mass_matrix(b, data_b, M_b);
-    bias_forces(a, data_a, q, v, c_a);
-    bias_forces(b, data_b, q, v, c_b);
-    EXPECT_LT((M_a - M_b).cwiseAbs().maxCoeff(), 1e-12 * M_a.cwiseAbs().maxCoeff());
-    EXPECT_LT((c_a - c_b).cwiseAbs().maxCoeff(), 1e-12 * c_a.cwiseAbs().maxCoeff());
-  }
-}
-
 const BodyDescription& body(const Description& d, const std::string& name) {
   for (const BodyDescription& b : d.bodies) {
     if (b.name == name) return b;
@@ -139,7 +111,7 @@ TEST(Sdf, every_type_of_joint_moves_as_its_twin_in_mjcf) {
     EXPECT_EQ(turn.dry_friction, 0.2);
     EXPECT_EQ(turn.stiffness, 3.0);
     EXPECT_EQ(turn.spring_reference, 0.1);
-    expect_same_dynamics(build(d), mjcf);
+    EXPECT_LT(testing::dynamics_difference(build(d), mjcf), 1e-12);
   }
 }
 
@@ -217,22 +189,62 @@ TEST(Sdf, a_joint_that_closes_a_loop_is_an_equality) {
   EXPECT_EQ(build(loop("ball")).nv(), 2);
 }
 
-TEST(Sdf, includes_are_found_in_the_search_path) {
+// A folder of models that is there while a test runs.
+class SdfModels : public ::testing::Test {
+ protected:
+  SdfModels() { options.search_path = {directory}; }
+  ~SdfModels() override { fs::remove_all(directory); }
+
+  void add(const std::string& name, const std::string& model) const {
+    fs::create_directories(directory / name);
+    std::ofstream(directory / name / "model.config")
+        << "<model><sdf version=\"1.6\">" << name << ".sdf</sdf></model>";
+    std::ofstream(directory / name / (name + ".sdf")) << "<sdf version=\"1.9\">" << model << "</sdf>";
+  }
+
   const fs::path directory =
       fs::path(::testing::TempDir()) / ("articula_sdf_models_" + std::to_string(::getpid()));
-  fs::create_directories(directory / "crate");
-  std::ofstream(directory / "crate/model.config") << "<model><sdf version=\"1.6\">crate.sdf</sdf></model>";
-  std::ofstream(directory / "crate/crate.sdf")
-      << R"(<sdf version="1.6"><model name="crate"><link name="link"/></model></sdf>)";
   LoadOptions options;
-  options.search_path = {directory};
+};
+
+TEST_F(SdfModels, are_found_in_the_search_path) {
+  add("crate", R"(<model name="crate"><link name="link"/></model>)");
   const Description d = parse_sdf(R"(<sdf version="1.7"><world name="w">
     <include><uri>model://crate</uri><pose>1 0 0 0 0 0</pose></include>
     <include><uri>model://crate</uri><name>other</name><static>1</static></include></world></sdf>)",
                                   {}, options);
-  fs::remove_all(directory);
   EXPECT_EQ(body(d, "crate::link").pose.position.x(), 1.0);
   EXPECT_TRUE(body(d, "other::link").joints.empty());
+}
+
+// Its names stand beside those of the model around it, and its poses in its own frame.
+TEST_F(SdfModels, that_are_merged_become_part_of_the_model_around_them) {
+  add("arm", R"(<model name="arm"><frame name="mount"/>
+    <link name="upper"><pose>0 0 1 0 0 0</pose></link>
+    <link name="lower"><pose relative_to="upper">0 0 0.5 0 0 0</pose></link>
+    <joint name="elbow" type="revolute"><parent>upper</parent><child>lower</child>
+      <axis><xyz expressed_in="__model__">1 0 0</xyz></axis></joint>
+    <model name="hand"><link name="palm"/></model></model>)");
+  const Description d = parse_sdf(R"(<sdf version="1.9"><model name="robot"><link name="base"/>
+    <include merge="true"><uri>model://arm</uri><pose>2 0 0 0 0 1.5707963267948966</pose></include>
+    <joint name="shoulder" type="fixed"><parent>base</parent><child>upper</child></joint>
+    <joint name="wrist" type="fixed"><parent>lower</parent><child>hand::palm</child></joint></model></sdf>)",
+                                  {}, options);
+  EXPECT_EQ(body(d, "upper").parent, "base");
+  EXPECT_TRUE(body(d, "upper").pose.position.isApprox(Vector3(2, 0, 1), 1e-12));
+  EXPECT_TRUE((body(d, "upper").pose.rotation * Vector3::UnitX()).isApprox(Vector3::UnitY(), 1e-12));
+  EXPECT_TRUE(body(d, "lower").pose.position.isApprox(Vector3(0, 0, 0.5), 1e-12));
+  EXPECT_TRUE(body(d, "lower").joints.at(0).axis.isApprox(Vector3::UnitX(), 1e-12));
+  EXPECT_EQ(body(d, "hand::palm").parent, "lower");
+  EXPECT_EQ(build(d).nv(), 7);  // one tree on a free base, and the elbow
+}
+
+TEST_F(SdfModels, can_only_be_merged_into_a_model) {
+  add("crate", R"(<model name="crate"><link name="link"/></model>)");
+  EXPECT_THROW(parse_sdf(R"(<sdf version="1.9"><world name="w"><include merge="true"><uri>model://crate</uri>
+    </include></world></sdf>)",
+                         {}, options),
+               Error);
 }
 
 }  // namespace

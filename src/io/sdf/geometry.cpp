@@ -123,13 +123,13 @@ void read_colour(const Element& visual, GeometryDescription& g) {
 
 void add_geometry(Reader& reader, const Link& link, const Element& element, bool collides) {
   const Element holder = child_of(element, "geometry");
-  if (!holder.node) fail(element, "<geometry> is missing");
+  if (!holder.node) fail(element, "<geometry> is missing; add it");
   const std::vector<Element> shapes = children_of(holder);
   if (shapes.empty() || shapes.front().name() == "empty") return;
   if (!collides && shapes.front().name() == "mesh" && !reader.options.visual_meshes) return;
   GeometryDescription g;
   g.body = link.name;
-  g.where = element.where();
+  g.where = element.label();
   std::string relative_to;
   g.pose = read_pose(element, &relative_to);
   if (!relative_to.empty()) {

@@ -28,6 +28,16 @@ fs::path find_model(const Reader& reader, const Element& uri, const fs::path& di
 
 }  // namespace
 
+bool merges(const Element& include) {
+  if (!include.node) return false;
+  const std::string merge = include.text("merge");
+  if (merge.empty() || merge == "false" || merge == "0") return false;
+  if (merge != "true" && merge != "1") {
+    fail(include, "attribute merge is '{:.20}'; it must be true or false", merge);
+  }
+  return true;
+}
+
 int read_include(Reader& reader, const Element& include, int scope_index) {
   const Element uri = child_of(include, "uri");
   if (!uri.node || text_of(uri).empty()) fail(include, "<uri> is missing; name the model to include");
@@ -36,6 +46,9 @@ int read_include(Reader& reader, const Element& include, int scope_index) {
     fail(include, "includes are nested more than {} deep, or there are more than {}", deepest, most);
   }
   const Scope scope = reader.scopes[static_cast<std::size_t>(scope_index)];
+  if (merges(include) && scope.name == "world") {
+    fail(include, "merge joins a model with the one around it, and there is none around it; leave it out");
+  }
   fs::path file;
   try {
     file = find_model(reader, uri, scope.directory);
@@ -44,7 +57,8 @@ int read_include(Reader& reader, const Element& include, int scope_index) {
   }
   std::error_code ignored;
   for (const fs::path& open : reader.open_files) {
-    if (fs::equivalent(open, file, ignored)) fail(uri, "file '{}' includes itself", file.string());
+    if (fs::equivalent(open, file, ignored))
+      fail(uri, "file '{}' includes itself; remove the include that closes the circle", file.string());
   }
   reader.trees.push_back(std::make_unique<xml::Tree>(xml::Tree::read(file, "")));
   const Element root = reader.trees.back()->root();

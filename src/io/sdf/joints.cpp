@@ -39,7 +39,7 @@ void read_limits(Reader& reader, const Element& element, Axis& axis) {
 Axis read_axis(Reader& reader, const Joint& joint, const char* name) {
   Axis axis;
   const Element element = child_of(joint.element, name);
-  if (!element.node) fail(joint.element, "<{}> is missing", name);
+  if (!element.node) fail(joint.element, "<{}> is missing; add it", name);
   Vector3 xyz = Vector3::UnitZ();
   read(element, "xyz", xyz);
   if (xyz.norm() < 1e-10) fail(element, "<xyz> has no length; the joint needs a direction");
@@ -47,7 +47,7 @@ Axis read_axis(Reader& reader, const Joint& joint, const char* name) {
   std::string frame = joint.frame;
   bool in_model = false;  // how SDF 1.6 says it
   read(element, "use_parent_model_frame", in_model);
-  if (in_model) frame = scope.name;
+  if (in_model) frame = scope.frame;
   const std::string expressed_in =
       child_of(element, "xyz").node ? child_of(element, "xyz").text("expressed_in") : "";
   if (!expressed_in.empty()) frame = full_name(reader, element, scope, expressed_in);
@@ -70,7 +70,7 @@ JointDescription make_axis(Reader& reader, const Joint& joint, const Pose& child
   const Axis axis = read_axis(reader, joint, name);
   JointDescription described;
   described.name = joint.name;
-  described.where = joint.element.where();
+  described.where = joint.element.label();
   described.type = type;
   described.axis = child.rotation.conjugate() * axis.direction;
   if (bounded) described.range = axis.range;
@@ -101,9 +101,12 @@ void connect_joints(Reader& reader) {
     joint.parent = link_of(reader, parent, full_name(reader, parent, scope, text_of(parent)));
     joint.child = link_of(reader, child, full_name(reader, child, scope, text_of(child)));
     if (joint.child < 0) fail(child, "the world cannot be moved by a joint; make it the parent");
-    if (joint.parent == joint.child) fail(joint.element, "its parent and its child are the same link");
+    if (joint.parent == joint.child)
+      fail(joint.element, "its parent and its child are the same link; name two");
     if (joint.type == "screw" || joint.type == "gearbox") {
-      fail(joint.element, "joints of type {} are not supported, and leaving it out would change the motion",
+      fail(joint.element,
+           "joints of type {} are not supported, and leaving it out would change the motion; use revolute or "
+           "prismatic joints, and <mimic> to couple them",
            joint.type);
     }
     Link& link = reader.links[static_cast<std::size_t>(joint.child)];
@@ -126,7 +129,7 @@ std::vector<JointDescription> make_joints(Reader& reader, const Joint& joint) {
   } else if (joint.type == "ball") {
     JointDescription ball;
     ball.name = joint.name;
-    ball.where = joint.element.where();
+    ball.where = joint.element.label();
     ball.type = JointType::ball;
     result.push_back(std::move(ball));
   } else if (joint.type != "fixed") {
@@ -155,7 +158,7 @@ void add_mimics(Reader& reader, const Joint& joint) {
   EqualityDescription equality;
   equality.type = EqualityType::joint;
   equality.name = joint.name + "_mimic";
-  equality.where = mimic.where();
+  equality.where = mimic.label();
   equality.first = joint.name;
   equality.second = reader.joints[static_cast<std::size_t>(found->second)].name;
   if (equality.first == equality.second) fail(mimic, "a joint cannot mimic itself");
@@ -169,7 +172,7 @@ void close_loop(Reader& reader, const Joint& joint) {
   const Vector3 point = pose_of(reader, joint.frame).position;
   EqualityDescription equality;
   equality.name = joint.name;
-  equality.where = joint.element.where();
+  equality.where = joint.element.label();
   equality.first = body_of(reader, joint.parent);
   equality.second = body_of(reader, joint.child);
   equality.type = joint.type == "fixed" ? EqualityType::weld : EqualityType::connect;

@@ -23,7 +23,7 @@ void add_node(Reader& reader, const std::string& name, Node node) {
 
 std::string required_name(const Element& element) {
   const std::string name = element.text("name");
-  if (name.empty()) fail(element, "attribute name is missing");
+  if (name.empty()) fail(element, "attribute name is missing; add it");
   if (name == world_name || name.starts_with("__")) {
     fail(element, "the name '{}' is reserved; choose another", name);
   }
@@ -32,7 +32,7 @@ std::string required_name(const Element& element) {
 
 // Where a name of this scope is kept; whether it is there turns out later.
 std::string in_scope(const Scope& scope, const std::string& name) {
-  if (name == "__model__" || name.empty()) return scope.name;
+  if (name == "__model__" || name.empty()) return scope.frame;
   if (name == "world" || name == "__root__") return std::string(world_name);
   return (scope.name == world_name ? "" : scope.name + "::") + name;
 }
@@ -110,7 +110,7 @@ void add_model_node(Reader& reader, const Scope& scope, const Scope& around, con
     placement = text_of(child_of(include, "placement_frame"));
   }
   if (!placement.empty()) node.placement = in_scope(scope, placement);
-  add_node(reader, scope.name, std::move(node));
+  add_node(reader, scope.frame, std::move(node));
 }
 
 struct Known {
@@ -154,14 +154,17 @@ int read_model(Reader& reader, const Element& model, int outer, const std::strin
     const Element given = include.node ? child_of(include, "name") : Element{};
     const std::string name = given.node ? text_of(given) : required_name(model);
     Scope scope;
-    scope.name = in_scope(around, name);
-    scope.prefix = prefix;
+    const bool merged = merges(include);
+    scope.name = merged ? around.name : in_scope(around, name);
+    scope.frame = merged ? in_scope(around, fmt::format("__merged__{}__", name)) : scope.name;
+    scope.prefix = merged ? around.prefix : prefix;
     scope.element = model;
     scope.directory = directory;
     scope.depth = around.depth + 1;
     read(model, "static", scope.is_static);
     if (include.node) read(include, "static", scope.is_static);
     scope.is_static |= around.is_static;
+    if (merged) scope.self_collide = around.self_collide;
     read(model, "self_collide", scope.self_collide);
     add_model_node(reader, scope, around, include);
     reader.scopes.push_back(std::move(scope));
@@ -177,7 +180,8 @@ int read_model(Reader& reader, const Element& model, int outer, const std::strin
     if (child.name() == "joint") add_joint(reader, child, index);
     if (child.name() == "frame") add_frame(reader, child, index);
     if (child.name() == "model") {
-      const int inner = read_model(reader, child, index, prefix + child.text("name") + "::", directory, {});
+      const std::string inner_prefix = reader.scopes[index].prefix + child.text("name") + "::";
+      const int inner = read_model(reader, child, index, inner_prefix, directory, {});
       first_link = reader.scopes[inner].canonical_link;
     }
     if (child.name() == "include") {
@@ -186,7 +190,7 @@ int read_model(Reader& reader, const Element& model, int outer, const std::strin
     }
     if (canonical.empty()) canonical = first_link;
   }
-  reader.nodes.at(reader.scopes[index].name).attached_to =
+  reader.nodes.at(reader.scopes[index].frame).attached_to =
       canonical.empty() ? std::string(world_name) : canonical;
   reader.scopes[index].canonical_link = std::move(canonical);
   return index;

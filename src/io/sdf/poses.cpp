@@ -35,7 +35,7 @@ Pose placed_model(Reader& reader, const std::string& name, const Node& node) {
 std::string full_name(const Reader& reader, const Element& user, const Scope& scope,
                       const std::string& name) {
   if (name == "world" || name == "__root__") return "world";
-  if (name == "__model__" || name.empty()) return scope.name;
+  if (name == "__model__" || name.empty()) return scope.frame;
   const std::string full = (scope.name == "world" ? "" : scope.name + "::") + name;
   if (reader.nodes.contains(full)) return full;
   std::vector<std::string> known;

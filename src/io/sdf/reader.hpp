@@ -19,8 +19,9 @@ using xml::fail;
 
 // A model's children may refer to each other by name; `prefix` goes before the names of its links ("arm::").
 struct Scope {
-  std::string name;    // of its own frame, e.g. "world_model::arm"
-  std::string prefix;  // of what is in it
+  std::string name;    // what is in it is called "name::..."; e.g. "world_model::arm"
+  std::string frame;   // its own; `name`, but for a model that is merged into the one around it
+  std::string prefix;  // of the bodies and joints in it
   Element element;
   std::filesystem::path directory;  // relative files are looked for here
   bool is_static = false, self_collide = false;
@@ -108,7 +109,8 @@ void read_world(Reader& reader, const Element& world, const std::filesystem::pat
 int read_model(Reader& reader, const Element& model, int outer, const std::string& prefix,
                const std::filesystem::path& directory, const Element& include);
 int read_include(Reader& reader, const Element& include, int scope);  // includes.cpp
-void check_children(Reader& reader, const Element& element);          // models.cpp
+bool merges(const Element& include);  // what is in the model becomes part of the model around it
+void check_children(Reader& reader, const Element& element);  // models.cpp
 
 // poses.cpp. `name` as written in the scope; throws for what is not there.
 std::string full_name(const Reader& reader, const Element& user, const Scope& scope, const std::string& name);

@@ -98,7 +98,7 @@ class TreeBuilder {
   void add_body(Link& link) {
     BodyDescription body;
     body.name = link.name;
-    body.where = link.element.where();
+    body.where = link.element.label();
     body.inertia = read_inertial(reader_, link.element);
     body.pose = pose_of(reader_, link.frame);
     if (link.tree_joint >= 0) {
@@ -144,7 +144,7 @@ void add_frames(Reader& reader) {
     const int link = link_of(reader, frame.element, frame.frame);
     FrameDescription described;
     described.name = frame.name;
-    described.where = frame.element.where();
+    described.where = frame.element.label();
     described.pose = pose_of(reader, frame.frame);
     if (link >= 0) {
       const Link& holder = reader.links[static_cast<std::size_t>(link)];
@@ -169,7 +169,7 @@ void exclude_own_contacts(Reader& reader) {
       for (std::size_t k = i + 1; k < links.size(); ++k) {
         if (links[i]->self_collide || links[k]->self_collide) continue;
         reader.description.contact_exclusions.push_back(
-            {links[i]->name, links[k]->name, links[i]->element.where()});
+            {links[i]->name, links[k]->name, links[i]->element.label()});
         if (reader.description.contact_exclusions.size() > most_pairs) {
           fail(links[i]->element,
                "model '{}' has more than {} pairs of links that must not collide; set self_collide", name,
