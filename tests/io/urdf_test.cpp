@@ -166,8 +166,23 @@ TEST(Urdf, an_inertia_no_body_has_is_taken_with_a_warning) {
 
 TEST(Urdf, a_joint_that_moves_nothing_gets_a_tiny_rotor_with_a_warning) {
   const Description d = parse(link("base") + link("finger", "") + joint("j", "continuous", "base", "finger"));
-  EXPECT_TRUE(mentions(d.warnings, "moves no mass"));
+  EXPECT_TRUE(mentions(d.warnings, "moves no inertia"));
   EXPECT_NO_THROW(build(d));
+}
+
+TEST(Urdf, a_joint_that_turns_points_on_its_axis_gets_a_tiny_rotor_with_a_warning) {
+  const std::string point = R"(<inertial><origin xyz="0 0 0.3"/><mass value="2"/>
+    <inertia ixx="0" iyy="0" izz="0" ixy="0" ixz="0" iyz="0"/></inertial>)";
+  const auto armature = [&](const std::string& axis) {
+    const Description d = parse(link("base") + link("arm", point) + link("hand", point) +
+                                joint("j", "continuous", "base", "arm", axis) +
+                                joint("k", "fixed", "arm", "hand", R"(<origin xyz="0 0 1"/>)"));
+    EXPECT_NO_THROW(build(d));
+    EXPECT_EQ(mentions(d.warnings, "moves no inertia"), body(d, "arm").joints[0].armature > 0.0);
+    return body(d, "arm").joints[0].armature;
+  };
+  EXPECT_GT(armature(R"(<axis xyz="0 0 1"/>)"), 0.0);
+  EXPECT_EQ(armature(R"(<axis xyz="1 0 0"/>)"), 0.0);
 }
 
 TEST(Urdf, extensions_are_named_once) {

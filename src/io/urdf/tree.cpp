@@ -6,6 +6,8 @@ namespace articula::urdf {
 
 namespace {
 
+using Matrix4 = Eigen::Matrix4d;
+
 int find_root(const Reader& reader) {
   std::vector<int> roots;
   for (std::size_t i = 0; i < reader.links.size(); ++i) {
@@ -26,6 +28,33 @@ int find_root(const Reader& reader) {
 }
 
 bool is_massless(const Link& link) { return link.inertia.mass == 0.0 && link.inertia.inertia.isZero(0.0); }
+
+// The pseudo-inertia J = [S h; h^T m], S = int x x^T dm: a change of frame T makes it T J T^T.
+Matrix4 pseudo_inertia(const InertiaDescription& inertia) {
+  const Matrix3& I = inertia.inertia;
+  const Vector3 h = inertia.mass * inertia.com;
+  Matrix4 J;
+  J << 0.5 * I.trace() * Matrix3::Identity() - I + h * inertia.com.transpose(), h, h.transpose(),
+      inertia.mass;
+  return J;
+}
+
+Matrix4 homogeneous(const Pose& pose) {
+  Matrix4 T = Matrix4::Identity();
+  T.topLeftCorner<3, 3>() = pose.rotation.toRotationMatrix();
+  T.topRightCorner<3, 1>() = pose.position;
+  return T;
+}
+
+// Whether a joint at the origin of what it carries feels nothing of it:  a^T I a = tr S - a^T S a.
+bool moves_nothing(const JointDescription& joint, const Matrix4& J) {
+  constexpr double smallest = 1e-14;
+  if (joint.type == JointType::slide) return std::abs(J(3, 3)) <= smallest;
+  if (joint.type != JointType::hinge) return J.cwiseAbs().maxCoeff() <= smallest;
+  const Vector3 a = joint.axis.normalized();
+  const Matrix3 S = J.topLeftCorner<3, 3>();
+  return std::abs(S.trace() - a.dot(S * a)) <= smallest;
+}
 
 class TreeBuilder {
  public:
@@ -85,7 +114,7 @@ class TreeBuilder {
     frame.name = link.name;
     frame.body = link.body;
     frame.pose = link.pose;
-    frame.where = link.element.where();
+    frame.where = link.element.label();
     reader_.description.frames.push_back(std::move(frame));
   }
 
@@ -96,7 +125,7 @@ class TreeBuilder {
       body.name = "world_link";
       reader_.warn(link.element, "the name is taken by the world itself; the body is called 'world_link'");
     }
-    body.where = link.element.where();
+    body.where = link.element.label();
     body.parent = parent;
     body.pose = pose;
     body.inertia = link.inertia;
@@ -125,33 +154,35 @@ class TreeBuilder {
     joint.type = JointType::free;
     joint.name = "root_joint";
     while (reader_.joint_index.contains(joint.name)) joint.name += "_";
-    joint.where = link.element.where();
+    joint.where = link.element.label();
     return joint;
   }
 
-  // A joint that carries nothing heavy has no equation of motion; a rotor far below what is measured gives it
-  // one.
+  // A joint that carries nothing heavy, or only points on its axis, has no equation of motion; a rotor far
+  // below what is measured gives it one.
   void add_rotors() {
     constexpr double rotor = 1e-10;
-    std::unordered_map<std::string, bool> heavy;
+    std::unordered_map<std::string, Matrix4> carried;
     std::vector<BodyDescription>& bodies = reader_.description.bodies;
-    for (std::size_t i = bodies.size(); i-- > 0;) {
+    for (std::size_t i = bodies.size(); i-- > 0;) {  // children come after their parents
       BodyDescription& body = bodies[i];
-      if (body.inertia.mass > 0.0 || !body.inertia.inertia.isZero(0.0)) heavy[body.name] = true;
-      if (heavy[body.name]) heavy[body.parent] = true;
-      if (heavy[body.name] || body.joints.empty()) continue;
-      if (body.joints.front().type == JointType::free) {
-        throw Error(
-            "{}: <link name=\"{}\"> floats freely, but neither it nor what it carries has mass; add an "
-            "<inertial>",
-            body.where, body.name);
+      const Matrix4 J =
+          carried.try_emplace(body.name, Matrix4::Zero()).first->second + pseudo_inertia(body.inertia);
+      const Matrix4 T = homogeneous(body.pose);
+      carried.try_emplace(body.parent, Matrix4::Zero()).first->second += T * J * T.transpose();
+      for (JointDescription& joint : body.joints) {
+        if (!moves_nothing(joint, J)) continue;
+        if (joint.type == JointType::free) {
+          throw Error(
+              "{}: link '{}' floats freely, but neither it nor what it carries has mass; add an <inertial>",
+              body.where, body.name);
+        }
+        joint.armature = rotor;
+        reader_.description.warnings.push_back(fmt::format(
+            "{}: joint '{}' moves no inertia; a rotor of {:g} kg m^2 (kg) is put on it so that its "
+            "motion is defined: add an <inertial> to link '{}'",
+            joint.where, joint.name, rotor, body.name));
       }
-      for (JointDescription& joint : body.joints) joint.armature = rotor;
-      reader_.description.warnings.push_back(
-          fmt::format("{}: joint '{}' moves no mass; a rotor of {:g} kg m^2 (kg) is put on it so that its "
-                      "motion is defined: "
-                      "add an <inertial> to link '{}'",
-                      body.joints.back().where, body.joints.back().name, rotor, body.name));
     }
   }
 
