@@ -11,7 +11,7 @@ namespace {
 
 constexpr int most_newton_steps = 30;
 constexpr int most_corrections = 12;
-constexpr double settled = 1e-8;  // of directions: the next step leaves the square of this
+constexpr double settled = 1e-12, rough = 1e-6;  // directions of forces, at the end and before
 
 bool at_upper(RowMode mode) { return mode == RowMode::upper || mode == RowMode::yield_upper; }
 bool at_lower(RowMode mode) { return mode == RowMode::lower || mode == RowMode::yield_lower; }
@@ -310,9 +310,14 @@ bool ModeSystem::harden(const ContactProblem& problem, const RowMode* mode, Slid
                         double* sigma) {
   const bool sliding = std::any_of(problem.blocks.begin(), problem.blocks.end(),
                                    [&](const Block& block) { return on_cone(block, mode, RowMode::slide); });
+  double previous = 1e300;
   for (int step = 0; step < most_newton_steps; ++step) {
     if (!solve_linear(problem, 0.0, most_corrections, lam, sigma)) return false;
-    if (!sliding || set_directions(problem, mode, lam, sigma, false, slides) < settled) return true;
+    if (!sliding) return true;
+    // What slides very slowly has a direction of few digits.
+    const double turned = set_directions(problem, mode, lam, sigma, false, slides);
+    if (turned < settled || turned > 0.25 * previous) return true;
+    previous = turned;
     list_unknowns(problem, mode, slides, unknowns_);
     start_from(lam);
     if (!factor_system(problem, softness_, true)) return false;
@@ -326,7 +331,7 @@ bool ModeSystem::solve(const ContactProblem& problem, const RowMode* mode, Slide
   for (int step = 0; step < most_newton_steps; ++step) {
     double turned = 0.0;
     if (!soft_step(problem, mode, slides, lam, sigma, turned)) return false;
-    if (turned < settled) return harden(problem, mode, slides, lam, sigma);
+    if (turned < rough) return harden(problem, mode, slides, lam, sigma);
   }
   return false;
 }

@@ -30,6 +30,7 @@ void ContactSolver::reserve(int rows, int block_count) {
 namespace {
 
 constexpr double exact = 1e-9;      // relative residual of what counts as solved
+constexpr double rough = 1e-6;      // directions of forces, before they are solved exactly
 constexpr double least_mu = 1e-12;  // laws divide by mu; less than this makes no force that could be measured
 
 // Everything a solve carries along.
@@ -54,7 +55,7 @@ double motion_tolerance(const ContactProblem& problem, const double* lam) {
 enum class Outcome { contradicted, verified, solved };
 
 // Directions and compliances rounded so that Newton's method starts from the same place wherever they were
-// found, which is known to eight digits.
+// found.
 void round_directions(Task& task) {
   for (std::size_t k = 0; k < task.problem.blocks.size(); ++k) {
     const Block& block = task.problem.blocks[k];
@@ -88,7 +89,7 @@ bool finish(Task& task) {
       if (step == 20 ||
           !work.system.soft_step(task.problem, task.guess, task.slides, task.lam, task.sigma, turned))
         return false;
-      if (turned < 1e-8) break;
+      if (turned < rough) break;
     }
   }
   return work.system.harden(task.problem, task.guess, task.slides, task.lam, task.sigma);
@@ -126,7 +127,7 @@ Outcome pivot(Task& task, double softness) {
       if (work.seen.size() < most_seen) work.seen.push_back(hash);
       continue;
     }
-    if (turned > 1e-8) continue;
+    if (turned > rough) continue;
     if (!finish(task)) break;
     if (mark_moving(problem, task.sigma, motion_tolerance(problem, task.lam), task.guess, work.moves) == 0) {
       outcome = Outcome::verified;
