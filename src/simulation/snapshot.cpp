@@ -88,6 +88,7 @@ void write_warm(Writer& to, const WarmStart& warm) {
     for (double d : entry.slide.d) to.number(d);
     to.number(entry.slide.speed);
     to.number(entry.slide.normal);
+    for (double impulse : entry.impulse) to.number(impulse);
   }
 }
 
@@ -103,7 +104,7 @@ WarmStart read_warm(Reader& from) {
   WarmStart warm;
   warm.law = read_enum(from, FrictionLaw::cone, "friction law");
   const auto count = from.number<std::uint64_t>();
-  constexpr size_t entry_size = 8 + 1 + 6 + 7 * sizeof(double);
+  constexpr size_t entry_size = 8 + 1 + 6 + 13 * sizeof(double);
   if (count > from.rest.size() / entry_size) throw Error("the snapshot ends too early");
   warm.entries.resize(count);
   for (WarmStart::Entry& entry : warm.entries) {
@@ -114,6 +115,7 @@ WarmStart read_warm(Reader& from) {
     for (double& d : entry.slide.d) d = from.number<double>();
     entry.slide.speed = from.number<double>();
     entry.slide.normal = from.number<double>();
+    for (double& impulse : entry.impulse) impulse = from.number<double>();
   }
   return warm;
 }

@@ -313,6 +313,60 @@ int mark_moving(const ContactProblem& problem, const double* sigma, double toler
   return found;
 }
 
+namespace {
+
+// Outside ± bound: at that bound, sliding or yielding.
+RowMode side_of(double z, double bound, bool still) {
+  if (std::abs(z) <= bound) return RowMode::hold;
+  if (still) return z > 0.0 ? RowMode::yield_upper : RowMode::yield_lower;
+  return z > 0.0 ? RowMode::upper : RowMode::lower;
+}
+
+void cone_mode_at(const Block& block, double g, double still, const double* z, const double* soft,
+                  RowMode* mode, SlideState& slide) {
+  double force = 0.0, slip = 0.0, d[5];
+  for (int i = 0; i < block.tangents(); ++i) {
+    d[i] = -z[1 + i] / block.mu[i];
+    force += d[i] * d[i];
+    slip += std::pow(block.mu[i] * soft[1 + i], 2);
+  }
+  force = std::sqrt(force);
+  if (force <= z[0]) return;
+  for (int i = 0; i < block.tangents(); ++i) slide.d[i] = d[i] / force;
+  slide.normal = z[0];
+  slide.speed = std::max(std::sqrt(slip), g * std::pow(largest_mu(block), 2) * (force - z[0]));
+  std::fill(mode + 1, mode + block.dim,
+            std::sqrt(slip) <= largest_mu(block) * still ? RowMode::yield : RowMode::slide);
+}
+
+}  // namespace
+
+void modes_at(const ContactProblem& problem, double softness, const double* lam, const double* soft,
+              RowMode* mode, SlideState* slides) {
+  const double still = soft_tolerances(problem, softness, lam).still;
+  for (std::size_t k = 0; k < problem.blocks.size(); ++k) {
+    const Block& block = problem.blocks[k];
+    const int n = block.first;
+    if (block.kind == BlockKind::equality) continue;
+    const double g = problem.mobility(block);
+    double z[6];
+    for (int i = 0; i < block.dim; ++i)
+      z[i] = lam[n + i] - soft[n + i] / std::max(problem.g(n + i, n + i), 1e-6 * g);
+    if (block.kind == BlockKind::interval) {
+      mode[n] = side_of(z[0], block.bound, false);
+      continue;
+    }
+    std::fill(mode + n, mode + n + block.dim, z[0] > 0.0 ? RowMode::hold : RowMode::free);
+    if (block.kind != BlockKind::contact || block.dim == 1 || z[0] <= 0.0) continue;
+    if (problem.law == FrictionLaw::cone) {
+      cone_mode_at(block, g, still, z, soft + n, mode + n, slides[k]);
+      continue;
+    }
+    for (int i = 1; i < block.dim; ++i)
+      mode[n + i] = side_of(z[i], block.mu[i - 1] * z[0], std::abs(soft[n + i]) <= still);
+  }
+}
+
 void modes_of_motion(const ContactProblem& problem, const double* sigma, double tolerance, RowMode* mode) {
   const auto bounded = [&](int row) {
     return sigma[row] > tolerance ? RowMode::lower : sigma[row] < -tolerance ? RowMode::upper : RowMode::hold;

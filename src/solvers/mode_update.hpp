@@ -34,6 +34,11 @@ int mark_moving(const ContactProblem& problem, const double* sigma, double toler
 void read_modes(const ContactProblem& problem, const double* lam, const double* sigma, double tolerance,
                 RowMode* mode, SlideState* slides);
 
+// Modes at impulses and soft velocities that need not fit together: where lam - soft / g lies, g =
+// tr(G_ii)/dim.
+void modes_at(const ContactProblem& problem, double softness, const double* lam, const double* soft,
+              RowMode* mode, SlideState* slides);
+
 // Modes by motion alone: a row is held if its velocity vanishes, whoever carries the load.
 void modes_of_motion(const ContactProblem& problem, const double* sigma, double tolerance, RowMode* mode);
 

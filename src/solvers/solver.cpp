@@ -23,7 +23,9 @@ void ContactSolver::reserve(int rows, int block_count) {
   seen.reserve(most_seen);
   moves.reserve(block_count);
   first.reserve(rows);
-  for (std::vector<double>* vector : {&trial, &trial_sigma, &approximate, &relaxed}) vector->reserve(rows);
+  for (std::vector<double>* vector :
+       {&start, &trial, &trial_sigma, &between, &between_sigma, &approximate, &relaxed})
+    vector->reserve(rows);
   compliant.reserve(static_cast<std::size_t>(rows) * rows);
 }
 
@@ -31,6 +33,7 @@ namespace {
 
 constexpr double exact = 1e-9;      // relative residual of what counts as solved
 constexpr double rough = 1e-6;      // directions of forces, before they are solved exactly
+constexpr double cell = 1e-4;       // to which they are rounded
 constexpr double least_mu = 1e-12;  // laws divide by mu; less than this makes no force that could be measured
 
 // Everything a solve carries along.
@@ -43,6 +46,7 @@ struct Task {
   double *lam, *sigma;
   SolveReport report;
   int most_pivots;
+  bool warm = false;
   int redundant = 0;  // rows of equalities that repeat others
 };
 
@@ -61,7 +65,6 @@ void round_directions(Task& task) {
     const Block& block = task.problem.blocks[k];
     if (block.kind != BlockKind::contact || block.dim == 1) continue;
     SlideState& slide = task.slides[k];
-    constexpr double cell = 1e-4;
     double squared = 0.0;
     for (double& d : slide.d) {
       d = std::round(d / cell) * cell;
@@ -69,7 +72,7 @@ void round_directions(Task& task) {
     }
     for (double& d : slide.d) d = squared > 0.0 ? d / std::sqrt(squared) : d;
     const double ratio = slide.speed / std::max(slide.normal, 1e-300);
-    const double digits = std::pow(2.0, 10.0 - std::ceil(std::log2(std::max(ratio, 1e-300))));
+    const double digits = std::pow(2.0, 6.0 - std::ceil(std::log2(std::max(ratio, 1e-300))));
     slide.speed = std::round(ratio * digits) / digits;
     slide.normal = 1.0;
   }
@@ -89,7 +92,7 @@ bool finish(Task& task) {
       if (step == 20 ||
           !work.system.soft_step(task.problem, task.guess, task.slides, task.lam, task.sigma, turned))
         return false;
-      if (turned < rough) break;
+      if (turned < 10.0 * cell) break;
     }
   }
   return work.system.harden(task.problem, task.guess, task.slides, task.lam, task.sigma);
@@ -116,7 +119,7 @@ Outcome pivot(Task& task, double softness) {
     if (contradictions > 0) {
       idle = contradictions < fewest ? 0 : idle + 1;
       fewest = std::min(fewest, contradictions);
-      if (idle > (careful ? 20 : 8)) break;
+      if (idle > (careful ? 20 : 4)) break;
       const auto before = std::count(work.seen.begin(), work.seen.end(), hash);
       if (before >= (careful ? 6 : 3)) {
         if (careful) break;
@@ -197,6 +200,51 @@ bool polish(Task& task, SolveStage stage, std::initializer_list<double> toleranc
     if (best == Outcome::contradicted) return false;
   }
   return false;
+}
+
+// Newton's method on the soft laws from work.trial, in steps that are cut short while the laws are broken
+// worse at their end. Leaves modes and directions to pivot from, and impulses in work.trial.
+void approach(Task& task) {
+  constexpr int most_steps = 30;
+  ContactSolver& work = task.work;
+  const ContactProblem& problem = task.problem;
+  const int n = problem.size;
+  work.system.begin(problem, nullptr);
+  const auto soften = [&](const double* lam, double* sigma) {
+    for (const Block& block : problem.blocks) {
+      const double give = usual_softness * problem.mobility(block);
+      for (int i = block.first; i < block.first + block.dim; ++i) sigma[i] += give * lam[i];
+    }
+  };
+  contact_velocities(problem, work.trial.data(), work.trial_sigma.data());
+  soften(work.trial.data(), work.trial_sigma.data());
+  double broken = contact_residual(problem, work.trial.data(), work.trial_sigma.data());
+  work.between.resize(n);
+  work.between_sigma.resize(n);
+  for (int step = 0; step < most_steps && broken > 1e-9 * problem.velocity_scale; ++step) {
+    modes_at(problem, usual_softness, work.trial.data(), work.trial_sigma.data(), task.guess, task.slides);
+    double turned = 0.0;
+    if (!work.system.soft_step(problem, task.guess, task.slides, task.lam, task.sigma, turned)) break;
+    double least = 1e300, best = 0.0;
+    for (double length : {1.0, 0.7, 0.4, 0.2, 0.1, 0.03}) {
+      for (int i = 0; i < n; ++i) {
+        work.between[i] = work.trial[i] + length * (task.lam[i] - work.trial[i]);
+        work.between_sigma[i] = work.trial_sigma[i] + length * (task.sigma[i] - work.trial_sigma[i]);
+      }
+      const double residual = contact_residual(problem, work.between.data(), work.between_sigma.data());
+      if (residual < least) {
+        least = residual;
+        best = length;
+      }
+      if (least < 0.9 * broken) break;
+    }
+    for (int i = 0; i < n; ++i) {
+      work.trial[i] += best * (task.lam[i] - work.trial[i]);
+      work.trial_sigma[i] += best * (task.sigma[i] - work.trial_sigma[i]);
+    }
+    broken = least;
+  }
+  task.report.iterations += work.system.factorisations();
 }
 
 // Impulses in work.trial that obey the laws, though nothing tells that they are the smallest: solved once
@@ -292,11 +340,19 @@ bool solve_task(Task& task) {
     if (outcome == Outcome::contradicted) break;
     std::copy(work.first.begin(), work.first.end(), task.guess);
   }
+  work.trial_sigma.resize(problem.size);
+  if (task.warm) {
+    work.trial = work.start;
+    approach(task);
+    if (settle(task, usual_softness, SolveStage::pivoting) == Outcome::solved) return true;
+  }
   // Few, costly iterations that do not mind bad conditioning; then slower and surer.
   work.trial.assign(problem.size, 0.0);
   work.trial_sigma.assign(problem.size, 0.0);
   gauss_seidel(problem, 40, work.trial.data());
   if (polish(task, SolveStage::iterating, {1e-4})) return true;
+  approach(task);
+  if (settle(task, usual_softness, SolveStage::iterating) == Outcome::solved) return true;
   work.approximate.assign(problem.size, 0.0);
   double best = contact_residual(problem, work.approximate.data());
   const InteriorPoint::Settings attempts[] = {{}, {.most_iterations = 150, .start = 10.0, .patience = 0.3}};
@@ -350,6 +406,8 @@ SolveReport solve_contact(const ContactProblem& given, ContactSolver& work, bool
   const ContactProblem& problem = task.problem;
   if (!warm) guess_modes(problem, guess.mode, guess.slides);
   task.redundant = free_redundant_equalities(problem, work.compliant, guess.mode);
+  task.warm = warm;
+  if (warm) work.start.assign(lam, lam + problem.size);
   if (solve_task(task)) return task.report;
 
   std::copy(work.approximate.begin(), work.approximate.end(), lam);

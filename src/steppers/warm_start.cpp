@@ -23,6 +23,7 @@ void read_warm_start(const WarmStart& warm, ContactRows& rows, double gravity_st
   for (const Island& island : rows.islands())
     guess_modes(rows.problem(island, gravity_step), rows.guess.data() + island.row_begin,
                 rows.guessed_slides.data() + island.block_begin);
+  std::fill(rows.lam.begin(), rows.lam.end(), 0.0);
   const size_t count = warm.entries.size();
   size_t next = 0;
   for (const Item& item : rows.items()) {
@@ -32,6 +33,7 @@ void read_warm_start(const WarmStart& warm, ContactRows& rows, double gravity_st
       if (entry.key != item.key) continue;
       if (entry.rows == item.rows) {
         std::copy_n(entry.mode.begin(), entry.rows, rows.guess.begin() + rows.row_of(item));
+        std::copy_n(entry.impulse.begin(), entry.rows, rows.lam.begin() + rows.row_of(item));
         if (on_cone(entry)) rows.guessed_slides[block_of(rows, item)] = entry.slide;
       }
       next = i + 1;
@@ -46,6 +48,7 @@ void write_warm_start(const ContactRows& rows, FrictionLaw law, WarmStart& warm)
   for (const Item& item : rows.items()) {
     WarmStart::Entry entry{.key = item.key, .rows = static_cast<std::uint8_t>(item.rows)};
     std::copy_n(rows.guess.begin() + rows.row_of(item), item.rows, entry.mode.begin());
+    std::copy_n(rows.lam.begin() + rows.row_of(item), item.rows, entry.impulse.begin());
     if (on_cone(entry)) entry.slide = rows.guessed_slides[block_of(rows, item)];
     warm.entries.push_back(entry);
   }

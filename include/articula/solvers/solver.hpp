@@ -19,7 +19,7 @@ struct ContactSolver {
   std::vector<std::uint64_t> seen;
   std::vector<Block> blocks;               // where a coefficient of friction had to be raised above zero
   std::vector<double> compliant, relaxed;  // G + eps R, and b with slack, where biases contradict each other
-  std::vector<double> trial, trial_sigma, approximate;
+  std::vector<double> start, trial, trial_sigma, between, between_sigma, approximate;
   std::vector<RowMode> first;  // the guess
   std::vector<bool> moves;     // per block: known to slide, however slowly
 };
@@ -31,7 +31,7 @@ struct Guess {
   SlideState* slides = nullptr;
 };
 
-// guess: read only if `warm`. mode, lam, sigma (size): results.
+// guess, and lam (impulses to start from): read only if `warm`. mode, lam, sigma (size): results.
 SolveReport solve_contact(const ContactProblem& problem, ContactSolver& work, bool warm, const Guess& guess,
                           RowMode* mode, double* lam, double* sigma);
 

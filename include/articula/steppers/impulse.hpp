@@ -25,13 +25,14 @@ struct ImpulseSettings {
   bool warm_start = true;               // use the modes of the last step as a guess; never changes the result
 };
 
-// Modes of the blocks of a step by identity: a guess for the next one.
+// Modes and impulses of the blocks of a step by identity: a guess for the next one.
 struct WarmStart {
   struct Entry {
     std::uint64_t key = 0;
     std::array<RowMode, 6> mode{};
     std::uint8_t rows = 0;
     SlideState slide;  // of a contact that slides or yields
+    std::array<double, 6> impulse{};
   };
   FrictionLaw law = FrictionLaw::cone;
   std::vector<Entry> entries;
