@@ -20,8 +20,10 @@ double velocity_scale(std::span<const double> b, double gravity_step) {
 }
 
 void contact_velocities(const ContactProblem& problem, const double* lam, double* sigma) {
-  for (int i = 0; i < problem.size; ++i)
-    sigma[i] = problem.b[i] + strip_dot(problem.row(i), lam, problem.size);
+  std::copy(problem.b, problem.b + problem.size, sigma);
+  for (int i = 0; i < problem.size; ++i) {
+    if (lam[i] != 0.0) strip_add(sigma, problem.row(i), lam[i], problem.size);
+  }
 }
 
 namespace {
