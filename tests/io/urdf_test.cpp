@@ -183,6 +183,23 @@ TEST(Urdf, a_joint_that_turns_points_on_its_axis_gets_a_tiny_rotor_with_a_warnin
   };
   EXPECT_GT(armature(R"(<axis xyz="0 0 1"/>)"), 0.0);
   EXPECT_EQ(armature(R"(<axis xyz="1 0 0"/>)"), 0.0);
+  LoadOptions floating;
+  floating.floating_base = true;
+  EXPECT_NO_THROW(build(parse(link("bob", point), floating)));
+}
+
+TEST(Urdf, a_visual_that_cannot_be_drawn_is_left_out_with_a_warning) {
+  const auto shaped = [](const std::string& kind, const std::string& shape) {
+    return parse(link("a", fmt::format("{}<{}><geometry>{}</geometry></{}>", heavy, kind, shape, kind)));
+  };
+  for (const std::string shape : {R"(<box size="0 0 1"/>)", R"(<cylinder radius="0" length="1"/>)", "<cone/>",
+                                  R"(<mesh filename="gone.stl"/>)"}) {
+    const Description d = shaped("visual", shape);
+    EXPECT_TRUE(d.geometries.empty()) << shape;
+    EXPECT_TRUE(mentions(d.warnings, "it is left out")) << shape;
+    EXPECT_THROW(shaped("collision", shape), Error) << shape;
+  }
+  EXPECT_EQ(shaped("collision", R"(<box size="0 0 0"/>)").geometries.at(0).type, ShapeType::sphere);
 }
 
 TEST(Urdf, extensions_are_named_once) {

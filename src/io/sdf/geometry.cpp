@@ -30,16 +30,15 @@ std::string read_mesh(Reader& reader, const Link& link, const Element& shape, bo
   const Element uri = child_of(shape, "uri");
   if (!uri.node) fail(shape, "<uri> is missing; name the mesh file");
   if (child_of(shape, "submesh").node) {
-    if (collides) fail(shape, "<submesh> is not supported; save the part to a file of its own");
-    return "<submesh> is not supported";
+    fail(shape, "<submesh> is not supported; save the part to a file of its own");
   }
   const Scope& scope = reader.scopes[static_cast<std::size_t>(link.scope)];
   std::filesystem::path file;
   try {
     file = find_resource(text_of(uri), scope.directory, reader.options);
   } catch (const Error& error) {
-    if (collides && reader.options.need_all_meshes) fail(uri, "{}", error.what());
-    return error.what();
+    if (reader.options.need_all_meshes || !collides) fail(uri, "{}", error.what());
+    return fmt::format("{}: {}", uri.label(), error.what());
   }
   try {
     const Mesh& mesh = reader.meshes.use(file, scale, collides);
@@ -47,14 +46,13 @@ std::string read_mesh(Reader& reader, const Link& link, const Element& shape, bo
     g.asset = mesh.name;
     g.pose = g.pose * mesh.source;
   } catch (const Error& error) {
-    if (collides) fail(uri, "{}", error.what());
-    return error.what();
+    fail(uri, "{}", error.what());
   }
   return "";
 }
 
 std::string read_shape(Reader& reader, const Link& link, const Element& shape, bool collides,
-                       GeometryDescription& g) {
+                       GeometryDescription& g) try {
   const std::string_view name = shape.name();
   if (name == "mesh") return read_mesh(reader, link, shape, collides, g);
   if (name == "plane") {
@@ -78,13 +76,14 @@ std::string read_shape(Reader& reader, const Link& link, const Element& shape, b
     read(shape, "radii", g.size);
     if (!(g.size.minCoeff() > 0.0)) fail(shape, "<radii>: all three numbers must be positive");
   } else {
-    const std::string text = fmt::format(
-        "<{:.40}> is no shape that is read; use a box, sphere, cylinder, capsule, ellipsoid, plane or mesh",
-        name);
-    if (collides) fail(shape, "{}", text);
-    return text;
+    fail(shape,
+         "<{:.40}> is no shape that is read; use a box, sphere, cylinder, capsule, ellipsoid, plane or mesh",
+         name);
   }
   return "";
+} catch (const Error& error) {  // only what collides must be right
+  if (collides) throw;
+  return error.what();
 }
 
 void read_surface(const Element& collision, GeometryDescription& g) {
@@ -138,7 +137,10 @@ void add_geometry(Reader& reader, const Link& link, const Element& element, bool
     g.pose = inverse(pose_of(reader, link.frame)) * base * g.pose;
   }
   const std::string why_not = read_shape(reader, link, shapes.front(), collides, g);
-  if (!why_not.empty()) return reader.warn(shapes.front(), why_not + "; it is left out");
+  if (!why_not.empty()) {
+    reader.description.warnings.push_back(why_not + "; it is left out");
+    return;
+  }
   if (g.type == ShapeType::plane && !reader.scopes[static_cast<std::size_t>(link.scope)].is_static) {
     if (!collides) return;
     fail(shapes.front(), "a plane cannot move; make the model static, or use a box");

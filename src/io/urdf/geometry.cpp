@@ -5,11 +5,10 @@ namespace articula::urdf {
 
 namespace {
 
-// What is wrong with a visual is worth a warning; with what collides, an error.
-struct Problem {
-  Element element;
-  std::string text;
-};
+// What is wrong with a visual is worth a warning; with what collides, an error. This is what to warn of.
+using Problem = std::string;
+
+Problem left_out(const std::string& message) { return message + "; it is left out"; }
 
 void read_positive(const Element& shape, const char* attribute, double& value, bool zero_too = false) {
   if (!Attributes(shape).read(attribute, value)) fail(shape, "attribute {} is missing; add it", attribute);
@@ -21,6 +20,10 @@ void read_positive(const Element& shape, const char* attribute, double& value, b
 void read_box(const Element& shape, GeometryDescription& g) {
   Vector3 size = Vector3::Zero();
   if (!Attributes(shape).read("size", size)) fail(shape, "attribute size is missing; add it");
+  if (size.isZero(0.0)) {  // a point of contact, like a sphere without radius
+    g.type = ShapeType::sphere;
+    return;
+  }
   if (size.minCoeff() <= 0.0) fail(shape, "attribute size: all three numbers must be positive");
   g.type = ShapeType::box;
   g.size = 0.5 * size;
@@ -49,8 +52,8 @@ std::optional<Problem> read_mesh(Reader& reader, const Element& shape, bool coll
   try {
     file = find_resource(a.text("filename"), reader.directory, reader.options);
   } catch (const Error& error) {
-    if (collides && reader.options.need_all_meshes) fail(shape, "{}", error.what());
-    return Problem{shape, fmt::format("{}; it is left out", error.what())};
+    if (reader.options.need_all_meshes || !collides) fail(shape, "{}", error.what());
+    return left_out(fmt::format("{}: {}", shape.label(), error.what()));
   }
   try {
     const Mesh& mesh = reader.meshes.use(file, scale, collides);
@@ -58,14 +61,13 @@ std::optional<Problem> read_mesh(Reader& reader, const Element& shape, bool coll
     g.asset = mesh.name;
     g.pose = g.pose * mesh.source;
   } catch (const Error& error) {
-    if (collides) fail(shape, "{}", error.what());
-    return Problem{shape, fmt::format("{}; it is left out", error.what())};
+    fail(shape, "{}", error.what());
   }
   return std::nullopt;
 }
 
 std::optional<Problem> read_shape(Reader& reader, const Element& shape, bool collides,
-                                  GeometryDescription& g) {
+                                  GeometryDescription& g) try {
   const std::string_view name = shape.name();
   if (name == "mesh") return read_mesh(reader, shape, collides, g);
   if (name == "box") {
@@ -77,12 +79,12 @@ std::optional<Problem> read_shape(Reader& reader, const Element& shape, bool col
   } else if (name == "capsule") {
     read_round(shape, ShapeType::capsule, g);
   } else {
-    const std::string text =
-        fmt::format("<{:.40}> is no shape that is read; use a box, sphere, cylinder, capsule or mesh", name);
-    if (collides) fail(shape, "{}", text);
-    return Problem{shape, text + "; it is left out"};
+    fail(shape, "<{:.40}> is no shape that is read; use a box, sphere, cylinder, capsule or mesh", name);
   }
   return std::nullopt;
+} catch (const Error& error) {
+  if (collides) throw;
+  return left_out(error.what());
 }
 
 bool read_colour(const Reader& reader, const Element& material, std::array<float, 4>& colour) {
@@ -138,7 +140,7 @@ void add_geometry(Reader& reader, const Link& link, const Element& element, bool
   g.pose = link.pose * read_origin(reader, element);
   if (!collides && shapes.front().name() == "mesh" && !reader.options.visual_meshes) return;
   if (const auto problem = read_shape(reader, shapes.front(), collides, g)) {
-    reader.warn(problem->element, problem->text);
+    reader.description.warnings.push_back(*problem);
     return;
   }
   const std::string name = element.text("name");

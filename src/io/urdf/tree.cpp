@@ -1,3 +1,5 @@
+#include <Eigen/Eigenvalues>
+
 #include <algorithm>
 
 #include "io/urdf/reader.hpp"
@@ -46,14 +48,15 @@ Matrix4 homogeneous(const Pose& pose) {
   return T;
 }
 
-// Whether a joint at the origin of what it carries feels nothing of it:  a^T I a = tr S - a^T S a.
+// Whether a joint at the origin of what it carries can move without moving any of it:  I = tr S 1 - S.
 bool moves_nothing(const JointDescription& joint, const Matrix4& J) {
   constexpr double smallest = 1e-14;
   if (joint.type == JointType::slide) return std::abs(J(3, 3)) <= smallest;
-  if (joint.type != JointType::hinge) return J.cwiseAbs().maxCoeff() <= smallest;
+  const Matrix3 S = J.topLeftCorner<3, 3>(), I = S.trace() * Matrix3::Identity() - S;
   const Vector3 a = joint.axis.normalized();
-  const Matrix3 S = J.topLeftCorner<3, 3>();
-  return std::abs(S.trace() - a.dot(S * a)) <= smallest;
+  if (joint.type == JointType::hinge) return std::abs(a.dot(I * a)) <= smallest;
+  return std::abs(Eigen::SelfAdjointEigenSolver<Matrix3>(I, Eigen::EigenvaluesOnly).eigenvalues()[0]) <=
+         smallest;
 }
 
 class TreeBuilder {
@@ -172,7 +175,7 @@ class TreeBuilder {
       carried.try_emplace(body.parent, Matrix4::Zero()).first->second += T * J * T.transpose();
       for (JointDescription& joint : body.joints) {
         if (!moves_nothing(joint, J)) continue;
-        if (joint.type == JointType::free) {
+        if (joint.type == JointType::free && J(3, 3) == 0.0) {
           throw Error(
               "{}: link '{}' floats freely, but neither it nor what it carries has mass; add an <inertial>",
               body.where, body.name);
