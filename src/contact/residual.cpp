@@ -7,10 +7,10 @@
 
 namespace articula {
 
-double ContactProblem::mobility(const Block& block) const {
+double ContactProblem::mobility_of(int first, int dim) const {
   double trace = 0.0;
-  for (int i = 0; i < block.dim; ++i) trace += g(block.first + i, block.first + i);
-  return std::max(trace / block.dim, 1e-30);
+  for (int i = first; i < first + dim; ++i) trace += g(i, i);
+  return std::max(trace / dim, 1e-30);
 }
 
 double velocity_scale(std::span<const double> b, double gravity_step) {

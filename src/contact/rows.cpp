@@ -203,6 +203,11 @@ void ContactRows::fill_problem(const Island& island) {
     for (int j = 0; j < i; ++j)
       G[static_cast<std::size_t>(j) * island.stride + i] = G[static_cast<std::size_t>(i) * island.stride + j];
   }
+  const ContactProblem filled = problem(island, 0.0);
+  for (int k = 0; k < island.item_count; ++k) {
+    Block& block = blocks_[island.block_begin + k];
+    block.mobility = filled.mobility_of(block.first, block.dim);
+  }
 }
 
 void ContactRows::velocities(const VectorX& x, double* out) const {

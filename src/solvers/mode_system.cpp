@@ -223,7 +223,8 @@ bool ModeSystem::solve_linear(const ContactProblem& problem, double soft, int mo
       error = std::max(error, std::abs(step_[k]));
     }
     equation_error_ = error;
-    if (round == most_rounds || error <= 1e-16 * problem.velocity_scale || error > 0.5 * previous)
+    if (round == most_rounds || error <= (soft > 0.0 ? 1e-14 : 1e-16) * problem.velocity_scale ||
+        error > 0.5 * previous)
       return true;
     previous = round == 0 ? 1e300 : error;  // the first step goes all the way: nothing to compare it with
     lu_.solve(step_.data());

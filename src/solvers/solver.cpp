@@ -18,6 +18,7 @@ constexpr std::size_t most_seen = 256;  // assignments remembered, to notice a c
 
 void ContactSolver::reserve(int rows, int block_count) {
   system.reserve(rows, block_count);
+  dantzig.reserve(rows);
   interior_point.reserve(rows, block_count);
   blocks.reserve(block_count);
   seen.reserve(most_seen);
@@ -327,7 +328,15 @@ bool grant_slack(Task& task) {
   return true;
 }
 
+bool pivot_by_dantzig(Task& task) {
+  if (task.problem.law != FrictionLaw::pyramid) return false;
+  ContactSolver& work = task.work;
+  return work.dantzig.solve(task.problem, work.system, task.guess, task.slides, task.lam) &&
+         settle(task, usual_softness, SolveStage::pivoting) == Outcome::solved;
+}
+
 bool solve_task(Task& task) {
+  constexpr int small = 40;  // rows: Dantzig's pivots cost the fourth power
   ContactSolver& work = task.work;
   const ContactProblem& problem = task.problem;
   work.first.assign(task.guess, task.guess + problem.size);
@@ -346,6 +355,7 @@ bool solve_task(Task& task) {
     approach(task);
     if (settle(task, usual_softness, SolveStage::pivoting) == Outcome::solved) return true;
   }
+  if (problem.size <= small && pivot_by_dantzig(task)) return true;
   // Few, costly iterations that do not mind bad conditioning; then slower and surer.
   work.trial.assign(problem.size, 0.0);
   work.trial_sigma.assign(problem.size, 0.0);
@@ -362,6 +372,7 @@ bool solve_task(Task& task) {
     if (polish(task, SolveStage::iterating, {1e-6, 1e-8, 1e-4})) return true;
     if (accept(task, SolveStage::iterating)) return true;
   }
+  if (problem.size > small && pivot_by_dantzig(task)) return true;
   if (grant_slack(task)) return true;
   for (double start : {1.0, 0.1, 10.0}) {
     task.report.iterations += work.interior_point.follow_path(problem, {.start = start}, work.trial.data());

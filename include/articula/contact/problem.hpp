@@ -26,10 +26,11 @@ enum class BlockKind : std::uint8_t { equality, unilateral, interval, contact };
 
 struct Block {
   BlockKind kind = BlockKind::unilateral;
-  int first = 0;       // row
-  int dim = 1;         // rows; contacts: 1 + tangents
-  double bound = 0.0;  // interval
-  double mu[5] = {};   // contact, per tangent
+  int first = 0;          // row
+  int dim = 1;            // rows; contacts: 1 + tangents
+  double bound = 0.0;     // interval
+  double mu[5] = {};      // contact, per tangent
+  double mobility = 0.0;  // of ContactProblem::mobility, where it is known beforehand; otherwise zero
 
   int tangents() const { return dim - 1; }
 };
@@ -47,7 +48,10 @@ struct ContactProblem {
   const double* row(int i) const { return G + static_cast<std::size_t>(i) * stride; }
   double g(int i, int j) const { return row(i)[j]; }
   // tr(G_ii) / dim: how much the block's velocity changes per unit of impulse. Never zero.
-  double mobility(const Block& block) const;
+  double mobility(const Block& block) const {
+    return block.mobility > 0.0 ? block.mobility : mobility_of(block.first, block.dim);
+  }
+  double mobility_of(int first, int dim) const;
 };
 
 // max(|b|_inf, h g)

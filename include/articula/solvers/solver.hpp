@@ -6,6 +6,7 @@
 //   4. if nothing verifies, return the best impulses found, status inexact.
 // The result of a verified assignment depends on problem and modes alone.
 
+#include "articula/solvers/dantzig.hpp"
 #include "articula/solvers/interior_point.hpp"
 #include "articula/solvers/mode_system.hpp"
 
@@ -15,6 +16,7 @@ struct ContactSolver {
   void reserve(int rows, int blocks);
 
   ModeSystem system;
+  Dantzig dantzig;
   InteriorPoint interior_point;
   std::vector<std::uint64_t> seen;
   std::vector<Block> blocks;               // where a coefficient of friction had to be raised above zero
