@@ -191,14 +191,11 @@ bool polish(Task& task, SolveStage stage, std::initializer_list<double> toleranc
   const ContactProblem& problem = task.problem;
   contact_velocities(problem, work.trial.data(), work.trial_sigma.data());
   for (double softness : softnesses) {
-    Outcome best = Outcome::contradicted;
     for (double tolerance : tolerances) {
       read_modes(problem, work.trial.data(), work.trial_sigma.data(), tolerance * problem.velocity_scale,
                  task.guess, task.slides);
-      best = std::max(best, settle(task, softness, stage));
-      if (best == Outcome::solved) return true;
+      if (settle(task, softness, stage) == Outcome::solved) return true;
     }
-    if (best == Outcome::contradicted) return false;
   }
   return false;
 }
