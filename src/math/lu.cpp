@@ -84,12 +84,15 @@ bool LuFactor::factor_panel(int k, int width) {
   return true;
 }
 
-bool LuFactor::factor() {
-  symmetric_ = false;
+void LuFactor::start(bool symmetric) {
+  symmetric_ = symmetric;
   smallest_ = 1e300;
   largest_ = 0.0;
   sign_ = 1.0;
-  for (int k = 0; k < n_; k += panel) {
+}
+
+bool LuFactor::factor_from(int first) {
+  for (int k = first; k < n_; k += panel) {
     const int width = std::min(panel, n_ - k);
     if (!factor_panel(k, width)) return false;
     for (int c = k + 1; c < k + width; ++c) {
@@ -101,26 +104,53 @@ bool LuFactor::factor() {
   return true;
 }
 
+bool LuFactor::factor() {
+  start(false);
+  return factor_from(0);
+}
+
 // Row k of U is what is left of row k; row i loses (u_ki / u_kk) times it. Below the diagonal stand the
-// multipliers while they are needed.
-bool LuFactor::factor_symmetric() {
-  symmetric_ = true;
-  smallest_ = 1e300;
-  largest_ = 0.0;
-  sign_ = 1.0;
-  for (int k = 0; k < n_; k += panel) {
-    const int width = std::min(panel, n_ - k);
+// multipliers.
+bool LuFactor::eliminate_symmetric(int rows) {
+  for (int k = 0; k < rows; k += panel) {
+    const int width = std::min(panel, rows - k);
     for (int c = k; c < k + width; ++c) {
-      for (int p = k; p < c; ++p)
-        strip_add(row(c) + c, row(p) + c, -row(p)[c] * inverse_pivot_[p], stride_ - c);
+      for (int p = k; p < c; ++p) {
+        row(c)[p] = row(p)[c] * inverse_pivot_[p];
+        strip_add(row(c) + c, row(p) + c, -row(c)[p], stride_ - c);
+      }
       if (!(row(c)[c] > 0.0) || !accept_pivot(c)) return false;
     }
-    for (int i = k + width; i < n_; ++i) {
+    for (int i = k + width; i < rows; ++i) {
       for (int p = k; p < k + width; ++p) row(i)[p] = row(p)[i] * inverse_pivot_[p];
       subtract_panel(k, width, i, i / 4 * 4);
     }
+    for (int i = rows; i < n_; ++i) {
+      double* target = row(i);
+      for (int p = k; p < k + width; ++p) {
+        target[p] *= inverse_pivot_[p];
+        for (int j = p + 1; j < k + width; ++j) target[j] -= target[p] * row(p)[j];
+      }
+      subtract_panel(k, width, i, k + width);
+    }
   }
   return true;
+}
+
+bool LuFactor::factor_symmetric() {
+  start(true);
+  return eliminate_symmetric(n_);
+}
+
+// Panels are whole: what is left of the symmetric part joins the rest.
+bool LuFactor::factor_bordered(int symmetric) {
+  start(false);
+  const int rows = symmetric / panel * panel;
+  for (int i = rows; i < symmetric; ++i) {
+    for (int j = 0; j < i; ++j) row(i)[j] = row(j)[i];
+  }
+  for (int k = 0; k < rows; ++k) swap_[k] = k;
+  return eliminate_symmetric(rows) && factor_from(rows);
 }
 
 void LuFactor::solve(double* x) const {

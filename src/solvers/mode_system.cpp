@@ -98,6 +98,35 @@ void add_contact(const ContactProblem& problem, int index, const RowMode* mode, 
 
 }  // namespace
 
+namespace {
+
+bool same_equation(const ModeUnknown& u) { return std::equal(u.along, u.along + u.tangents, u.equation); }
+
+// Blocks with A = B first, in the order of the rows: their part of K is symmetric.
+void put_sliding_last(std::vector<ModeUnknown>& unknowns) {
+  const std::size_t n = unknowns.size();
+  bool sliding = false;
+  std::size_t kept = 0;
+  for (std::size_t k = 0; k < n; ++k) {
+    // The normal comes first in its block and tells for all of it.
+    if (k == 0 || unknowns[k].block != unknowns[k - 1].block) sliding = !same_equation(unknowns[k]);
+    if (!sliding) ++kept;
+  }
+  if (kept == 0 || kept == n) return;
+  std::size_t front = 0;
+  for (std::size_t k = 0; k < n;) {
+    std::size_t end = k + 1;
+    while (end < n && unknowns[end].block == unknowns[k].block) ++end;
+    if (same_equation(unknowns[k])) {
+      std::rotate(unknowns.begin() + front, unknowns.begin() + k, unknowns.begin() + end);
+      front += end - k;
+    }
+    k = end;
+  }
+}
+
+}  // namespace
+
 void list_unknowns(const ContactProblem& problem, const RowMode* mode, const SlideState* slides,
                    std::vector<ModeUnknown>& unknowns) {
   unknowns.clear();
@@ -113,6 +142,7 @@ void list_unknowns(const ContactProblem& problem, const RowMode* mode, const Sli
       if (mode[i] == RowMode::hold) unknowns.push_back({.row = i, .block = k, .weight = weight});
     }
   }
+  put_sliding_last(unknowns);
 }
 
 double gather(const ModeUnknown& u, const double* sigma) {
@@ -161,16 +191,15 @@ double overlap(const ModeUnknown& k, const ModeUnknown& w) {
   return sum;
 }
 
-bool same_equation(const ModeUnknown& u) { return std::equal(u.along, u.along + u.tangents, u.equation); }
-
 }  // namespace
 
 // Row k of K is (G A_k)^T B. Where nothing slides A = B, and K is symmetric.
-bool ModeSystem::factor_system(const ContactProblem& problem, double eps, bool may_be_symmetric) {
+bool ModeSystem::factor_system(const ContactProblem& problem, double eps) {
   const int n = static_cast<int>(unknowns_.size());
   lu_.resize(n);
   combined_.resize(problem.size);
-  symmetric_ = may_be_symmetric && std::all_of(unknowns_.begin(), unknowns_.end(), same_equation);
+  const auto first_sliding = std::find_if_not(unknowns_.begin(), unknowns_.end(), same_equation);
+  const int symmetric = static_cast<int>(first_sliding - unknowns_.begin());
   for (int k = 0; k < n; ++k) {
     const ModeUnknown& u = unknowns_[k];
     const double* pulled = problem.row(u.row);
@@ -182,21 +211,21 @@ bool ModeSystem::factor_system(const ContactProblem& problem, double eps, bool m
       pulled = combined_.data();
     }
     double* row = lu_.row(k);
-    for (int w = symmetric_ ? k : 0; w < n; ++w) row[w] = dot_spread(unknowns_[w], pulled);
+    for (int w = k < symmetric ? k : 0; w < n; ++w) row[w] = dot_spread(unknowns_[w], pulled);
     row[k] += u.compliance;
     const auto soften = [&](int w) { row[w] += eps * u.weight * overlap(u, unknowns_[w]); };
     for (int w = k; w < n && unknowns_[w].block == u.block; ++w) soften(w);
-    for (int w = k - 1; !symmetric_ && w >= 0 && unknowns_[w].block == u.block; --w) soften(w);
+    for (int w = k - 1; k >= symmetric && w >= 0 && unknowns_[w].block == u.block; --w) soften(w);
   }
   ++factorisations_;
-  return symmetric_ ? lu_.factor_symmetric() : lu_.factor();
+  return symmetric == n ? lu_.factor_symmetric() : lu_.factor_bordered(symmetric);
 }
 
 // Almost without the proximal term first: where K is regular one solve is exact.
 bool ModeSystem::linearise(const ContactProblem& problem, const RowMode* mode, const SlideState* slides) {
   list_unknowns(problem, mode, slides, unknowns_);
-  regular_ = factor_system(problem, 1e-15, false) && lu_.pivot_ratio() > 1e-9;
-  return regular_ || factor_system(problem, usual_softness, false);
+  regular_ = factor_system(problem, 1e-15) && lu_.pivot_ratio() > 1e-9;
+  return regular_ || factor_system(problem, usual_softness);
 }
 
 // From x on, until A^T velocity + C x = 0 with velocity = sigma + soft R (lam - centre).
@@ -300,8 +329,7 @@ bool ModeSystem::soft_step(const ContactProblem& problem, const RowMode* mode, S
   }
   list_unknowns(problem, mode, slides, unknowns_);
   start_from(centre_.data());
-  if (!factor_system(problem, softness_, true) || !solve_linear(problem, softness_, 2, lam, soft))
-    return false;
+  if (!factor_system(problem, softness_) || !solve_linear(problem, softness_, 2, lam, soft)) return false;
   turned = set_directions(problem, mode, lam, soft, true, slides);
   return true;
 }
@@ -321,7 +349,7 @@ bool ModeSystem::harden(const ContactProblem& problem, const RowMode* mode, Slid
     previous = turned;
     list_unknowns(problem, mode, slides, unknowns_);
     start_from(lam);
-    if (!factor_system(problem, softness_, true)) return false;
+    if (!factor_system(problem, softness_)) return false;
   }
   return false;
 }

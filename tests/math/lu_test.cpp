@@ -56,6 +56,30 @@ TEST(lu, symmetric_factors_read_the_upper_triangle_only) {
   }
 }
 
+TEST(lu, bordered_factors_are_those_of_the_whole_matrix) {
+  std::mt19937 random(3);
+  LuFactor lu;
+  for (int n = 1; n <= 30; ++n) {
+    for (int symmetric : {0, n / 3, n / 2, n - 1, n}) {
+      MatrixX A = random_matrix(random, n);
+      const MatrixX B = random_matrix(random, n);
+      A.topLeftCorner(symmetric, symmetric) =
+          (B * B.transpose() + MatrixX::Identity(n, n)).topLeftCorner(symmetric, symmetric);
+      MatrixX given = A;
+      given.topLeftCorner(symmetric, symmetric).triangularView<Eigen::StrictlyLower>().setConstant(1e9);
+      copy_into(lu, given);
+      ASSERT_TRUE(lu.factor_bordered(symmetric));
+      const VectorX x = uniform_vector(random, n);
+      VectorX y = A * x, z = A.transpose() * x;
+      lu.solve(y.data());
+      lu.solve_transposed(z.data());
+      EXPECT_LT((y - x).norm(), 1e-8) << n << " " << symmetric;
+      EXPECT_LT((z - x).norm(), 1e-8) << n << " " << symmetric;
+      EXPECT_EQ(lu.determinant_sign(), A.determinant() > 0.0 ? 1.0 : -1.0) << n << " " << symmetric;
+    }
+  }
+}
+
 TEST(lu, singular_and_indefinite_matrices_are_refused) {
   LuFactor lu;
   copy_into(lu, MatrixX::Zero(5, 5));

@@ -27,6 +27,9 @@ class LuFactor {
   // The same for a symmetric positive definite matrix, of which only the upper triangle is read, in half the
   // time. False if it is not.
   [[nodiscard]] bool factor_symmetric();
+  // The same if only the first `symmetric` rows and columns are so, and positive definite among themselves:
+  // of these the lower triangle is not read, nor are they exchanged. False if they are not.
+  [[nodiscard]] bool factor_bordered(int symmetric);
   void solve(double* x) const;                                   // x <- A^-1 x
   void solve_transposed(double* x) const;                        // x <- A^-T x
   void solve_columns(double* x, int stride, int columns) const;  // all columns of a row-major matrix
@@ -38,7 +41,10 @@ class LuFactor {
   double determinant_sign() const { return sign_; }
 
  private:
+  void start(bool symmetric);
   bool accept_pivot(int k);
+  bool eliminate_symmetric(int rows);
+  bool factor_from(int first);
   bool factor_panel(int k, int width);
   void subtract_panel(int k, int width, int i, int from);
 

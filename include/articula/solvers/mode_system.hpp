@@ -37,7 +37,7 @@ struct ModeUnknown {
   double weight = 0.0;      // R
 };
 
-// The unknowns of an assignment, in the order of the rows.
+// The unknowns of an assignment, block after block: those that do not slide first.
 void list_unknowns(const ContactProblem& problem, const RowMode* mode, const SlideState* slides,
                    std::vector<ModeUnknown>& unknowns);
 void spread(const std::vector<ModeUnknown>& unknowns, const double* x, double* lam);  // lam += B x
@@ -88,7 +88,7 @@ class ModeSystem {
   double determinant_sign() const { return lu_.determinant_sign(); }
 
  private:
-  bool factor_system(const ContactProblem& problem, double eps, bool may_be_symmetric);
+  bool factor_system(const ContactProblem& problem, double eps);
   void start_from(const double* lam);
   void remove_null_part(int rows);
   bool solve_linear(const ContactProblem& problem, double softness, int most_rounds, double* lam,
@@ -100,7 +100,6 @@ class ModeSystem {
   LuFactor lu_;
   std::vector<double> x_, step_, null_part_, combined_, fixed_, centre_;
   double softness_ = usual_softness;
-  bool symmetric_ = true;
   int factorisations_ = 0;
   bool regular_ = true;
   double equation_error_ = 0.0;
