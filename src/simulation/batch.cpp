@@ -81,6 +81,7 @@ void Batch::step(const BatchState& x, const ConstMatrixRef& controls, BatchStep&
   if (&x != &result.next) articula::size(result.next, model, size());
   result.warm.resize(size());
   result.reports.resize(size());
+  if (result.keep_contacts) result.contacts.resize(size());
   threads_->for_each([&](BatchWorker& worker, int e) {
     load(x, e, worker.start);
     if (controls.cols() > 0)
@@ -92,6 +93,7 @@ void Batch::step(const BatchState& x, const ConstMatrixRef& controls, BatchStep&
     std::swap(worker.step.warm, result.warm[e]);
     store(worker.step.next, result.next, e);
     result.reports[e] = worker.step.report;
+    if (result.keep_contacts) result.contacts[e] = worker.step.contacts;
   });
 }
 

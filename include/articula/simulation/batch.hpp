@@ -20,6 +20,8 @@ struct BatchStep {
   BatchState next;  // of an environment whose step failed: the state it started from
   std::vector<StepReport> reports;
   std::vector<WarmStart> warm;
+  bool keep_contacts = false;                      // set before a step that shall list its contacts
+  std::vector<std::vector<StepContact>> contacts;  // N, if kept
 };
 
 struct BatchRollout {
