@@ -3,7 +3,7 @@ PRESET ?= release
 JOBS ?= $(shell nproc)
 BIN = build/$(PRESET)/bin
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test bench peers fuzz format lint clean
+.PHONY: help setup build demo test wheel bench peers fuzz format lint clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -14,6 +14,9 @@ demo: build ## Build, and show what the engine does
 
 test: build ## Build, and run all tests
 	ctest --preset $(PRESET) -j $(JOBS)
+
+wheel: setup ## Build dist/articula-*.whl for python3, with a baseline and an x86-64-v3 build inside
+	python3 -m pip wheel . --no-deps -w dist -C cmake.define.ARTICULA_PYTHON_BASELINE=ON
 
 bench: build ## Build, and measure; rivals take part where `make peers` installed them
 	cmake --build --preset $(PRESET) -j $(JOBS) --target peers

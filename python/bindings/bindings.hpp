@@ -1,0 +1,62 @@
+#pragma once
+// One function per part of the interface, called in this order.
+
+#include <pybind11/pybind11.h>
+
+#include <memory>
+
+#include "articula/simulation/batch.hpp"
+#include "articula/simulation/simulation.hpp"
+
+// A list of warm starts crosses the boundary as one object.
+PYBIND11_MAKE_OPAQUE(std::vector<articula::WarmStart>)
+
+namespace articula::python {
+
+namespace py = pybind11;
+
+void bind_model(py::module_& module);
+void bind_state(py::module_& module);
+void bind_step(py::module_& module);
+void bind_simulation(py::module_& module);
+void bind_batch(py::module_& module);
+void bind_gradients(py::module_& module);
+
+// A step, and the names of what touches in it.
+struct NamedStep : Step {
+  std::shared_ptr<const Structure> structure;
+};
+
+// A step of a batch, with what it was taken from: derivatives need it.
+struct KeptBatchStep : BatchStep {
+  BatchState start;
+  MatrixX controls;  // nu x N, or without columns
+  std::shared_ptr<const Structure> structure;
+};
+
+// Threads do not survive a fork: a batch belongs to the process that made it.
+struct OwnedBatch : Batch {
+  OwnedBatch(Batch batch, bool variants);
+  bool variants = false;  // one model per environment
+  int process = 0;
+
+  void require_own_process() const;
+  void require_step(const KeptBatchStep& step) const;
+};
+
+// What Python calls an input: None, controls (nu,), or an Input.
+void read_input(py::handle given, const Model& model, Input& input);
+
+// Settings as keyword arguments of Simulation and Batch.
+SimulationSettings make_settings(std::optional<double> dt, const std::string& contact, double recovery_speed,
+                                 std::optional<double> bounce_speed, bool implicit_gyroscopic,
+                                 int most_contacts);
+py::dict settings_dict(const SimulationSettings& settings);
+
+// Throws Error, saying which number is not finite, for a step that was not taken.
+[[noreturn]] void throw_failed_step(StepStatus status, const State& x, const Input& input);
+
+// Numbers shared by Simulation's and Batch's signatures.
+void require_state(const State& x, const Model& model);
+
+}  // namespace articula::python

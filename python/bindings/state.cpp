@@ -1,0 +1,241 @@
+// State, Input, WarmStart, snapshots.
+
+#include <fmt/format.h>
+#include <pybind11/stl.h>
+
+#include <cstring>
+
+#include "arrays.hpp"
+#include "articula/simulation/snapshot.hpp"
+#include "bindings.hpp"
+
+namespace articula::python {
+
+namespace {
+
+VectorX vector_or_empty(const char* what, const py::object& given) {
+  if (given.is_none()) return {};
+  const Numbers array = numbers(what, given);
+  if (array.ndim() != 1)
+    throw Error("{} has shape {}, not (n,)", what, shape_text(array.shape(), array.ndim()));
+  return as_vector(array);
+}
+
+State make_state(const py::object& q, const py::object& v, const py::object& activation, double time) {
+  return {vector_or_empty("q", q), vector_or_empty("v", v), vector_or_empty("activation", activation), time};
+}
+
+// Views of its memory may live: the numbers change, their place does not.
+template <VectorX State::* member>
+void assign(State& state, const py::object& values, const char* what) {
+  VectorX& target = state.*member;
+  target = as_vector(numbers(what, values, {target.size()}));
+}
+
+std::string numbers_text(const VectorX& x) {
+  constexpr Eigen::Index most = 12;
+  std::string list;
+  for (Eigen::Index i = 0; i < std::min(x.size(), most); ++i)
+    list += fmt::format("{}{:.6g}", i > 0 ? ", " : "", x[i]);
+  return x.size() > most ? list + ", ..." : list;
+}
+
+std::string state_text(const State& x) {
+  std::string text =
+      fmt::format("State(time {:.6g} s\n  q [{}]\n  v [{}]", x.time, numbers_text(x.q), numbers_text(x.v));
+  if (x.activation.size() > 0) text += fmt::format("\n  activation [{}]", numbers_text(x.activation));
+  return text + ")";
+}
+
+// ------------------------------------------------------------------ inputs
+
+Matrix6X columns6(const char* what, const py::object& given) {
+  if (given.is_none()) return {};
+  const Numbers array = numbers(what, given);
+  if (array.ndim() != 2 || array.shape(1) != 6)
+    throw Error("{} has shape {}, not (n, 6)", what, shape_text(array.shape(), array.ndim()));
+  return as_columns(array, 6, array.shape(0));
+}
+
+std::vector<Pose> poses(const py::object& given) {
+  std::vector<Pose> result;
+  if (given.is_none()) return result;
+  const Numbers array = numbers("kinematic_pose", given);
+  if (array.ndim() != 2 || array.shape(1) != 7)
+    throw Error("kinematic_pose has shape {}, not (nkinematic, 7)", shape_text(array.shape(), array.ndim()));
+  for (py::ssize_t i = 0; i < array.shape(0); ++i) {
+    const double* p = array.data(i, 0);
+    const Quaternion rotation(p[3], p[4], p[5], p[6]);
+    if (!(rotation.norm() > 0.0)) throw Error("kinematic_pose: the quaternion of row {} has no length", i);
+    result.push_back({Vector3(p[0], p[1], p[2]), rotation.normalized()});
+  }
+  return result;
+}
+
+py::object pose_rows(const std::vector<Pose>& given) {
+  if (given.empty()) return py::none();
+  MatrixX rows(7, static_cast<Eigen::Index>(given.size()));
+  for (size_t i = 0; i < given.size(); ++i)
+    rows.col(static_cast<Eigen::Index>(i)) << given[i].position, given[i].rotation.w(),
+        given[i].rotation.vec();
+  return copy_rows(rows);
+}
+
+py::object or_none(const VectorX& x) { return x.size() == 0 ? py::object(py::none()) : py::object(copy(x)); }
+py::object or_none(const Matrix6X& x) {
+  return x.size() == 0 ? py::object(py::none()) : py::object(copy_rows(x));
+}
+
+Input make_input(const py::object& controls, const py::object& forces, const py::object& wrenches,
+                 const py::object& kinematic_pose, const py::object& kinematic_twist) {
+  return {vector_or_empty("controls", controls), vector_or_empty("forces", forces),
+          columns6("wrenches", wrenches), poses(kinematic_pose),
+          columns6("kinematic_twist", kinematic_twist)};
+}
+
+// ------------------------------------------------------------------ warm starts
+
+// law, then 15 bytes per entry: key, modes, rows.
+constexpr size_t entry_bytes = 15;
+
+py::bytes warm_bytes(const WarmStart& warm) {
+  std::string bytes(1 + entry_bytes * warm.entries.size(), '\0');
+  bytes[0] = static_cast<char>(warm.law);
+  char* out = bytes.data() + 1;
+  for (const WarmStart::Entry& entry : warm.entries) {
+    std::memcpy(out, &entry.key, 8);
+    std::memcpy(out + 8, entry.mode.data(), 6);
+    out[14] = static_cast<char>(entry.rows);
+    out += entry_bytes;
+  }
+  return bytes;
+}
+
+WarmStart warm_from_bytes(const py::bytes& given) {
+  const std::string bytes = given;
+  if (bytes.empty() || (bytes.size() - 1) % entry_bytes != 0 || bytes[0] < 0 || bytes[0] > 1)
+    throw Error("this is no pickled warm start");
+  WarmStart warm;
+  warm.law = static_cast<FrictionLaw>(bytes[0]);
+  warm.entries.resize((bytes.size() - 1) / entry_bytes);
+  const char* in = bytes.data() + 1;
+  for (WarmStart::Entry& entry : warm.entries) {
+    std::memcpy(&entry.key, in, 8);
+    for (size_t i = 0; i < 6; ++i) {
+      if (in[8 + i] < 0 || in[8 + i] > static_cast<char>(RowMode::yield))
+        throw Error("this is no pickled warm start");
+      entry.mode[i] = static_cast<RowMode>(in[8 + i]);
+    }
+    entry.rows = static_cast<std::uint8_t>(in[14]);
+    if (entry.rows > 6) throw Error("this is no pickled warm start");
+    in += entry_bytes;
+  }
+  return warm;
+}
+
+py::bytes snapshot_bytes(const Model& model, const State& state, const WarmStart* warm) {
+  require_state(state, model);
+  const std::vector<std::byte> bytes = to_bytes(model, {state, warm != nullptr ? *warm : WarmStart{}});
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+py::tuple snapshot_from_bytes(const Model& model, const py::bytes& given) {
+  const std::string_view bytes = given;
+  Snapshot snapshot = from_bytes(model, {reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()});
+  return py::make_tuple(std::make_shared<State>(std::move(snapshot.state)),
+                        std::make_shared<WarmStart>(std::move(snapshot.warm)));
+}
+
+}  // namespace
+
+void require_state(const State& x, const Model& model) {
+  const auto require = [](const char* what, long given, long needed) {
+    if (given != needed) throw Error("{} has shape ({},), not ({},)", what, given, needed);
+  };
+  require("q", x.q.size(), model.nq());
+  require("v", x.v.size(), model.nv());
+  require("activation", x.activation.size(), model.na());
+}
+
+void read_input(py::handle given, const Model& model, Input& input) {
+  if (given.is_none()) return;
+  if (py::isinstance<Input>(given)) {
+    input = given.cast<const Input&>();
+    return;
+  }
+  input.controls = as_vector(numbers("controls", given, {model.nu()}));
+}
+
+void bind_state(py::module_& module) {
+  py::class_<State, std::shared_ptr<State>> state(
+      module, "State",
+      "Positions, velocities, activations and time. The arrays are views: writing to them changes it.");
+  exported(state)
+      .def(py::init(&make_state), py::arg("q"), py::arg("v"), py::arg("activation") = py::none(),
+           py::arg("time") = 0.0, "From arrays (nq,), (nv,) and (na,), which are copied.")
+      .def_property(
+          "q", [](const py::object& self) { return view(self.cast<State&>().q, self); },
+          [](State& x, const py::object& values) { assign<&State::q>(x, values, "q"); },
+          "(nq,): positions, m and rad; quaternions w x y z")
+      .def_property(
+          "v", [](const py::object& self) { return view(self.cast<State&>().v, self); },
+          [](State& x, const py::object& values) { assign<&State::v>(x, values, "v"); },
+          "(nv,): velocities, m/s and rad/s")
+      .def_property(
+          "activation", [](const py::object& self) { return view(self.cast<State&>().activation, self); },
+          [](State& x, const py::object& values) { assign<&State::activation>(x, values, "activation"); },
+          "(na,): activations of actuators")
+      .def_readwrite("time", &State::time, "s")
+      .def_property_readonly(
+          "hash", [](const State& x) { return state_hash(x); }, "Over all bits of the state.")
+      .def("copy", [](const State& x) { return State(x); })
+      .def("__repr__", &state_text)
+      .def(py::pickle(
+          [](const State& x) { return py::make_tuple(copy(x.q), copy(x.v), copy(x.activation), x.time); },
+          [](const py::tuple& kept) {
+            if (kept.size() != 4) throw Error("this is no pickled state");
+            return make_state(kept[0], kept[1], kept[2], kept[3].cast<double>());
+          }));
+
+  py::class_<Input, std::shared_ptr<Input>> input(
+      module, "Input",
+      "What acts from outside during a step. Whatever is None is zero, or at rest as described.");
+  exported(input)
+      .def(py::init(&make_input), py::arg("controls") = py::none(), py::arg("forces") = py::none(),
+           py::arg("wrenches") = py::none(), py::arg("kinematic_pose") = py::none(),
+           py::arg("kinematic_twist") = py::none())
+      .def_property_readonly(
+          "controls", [](const Input& i) { return or_none(i.controls); }, "(nu,)")
+      .def_property_readonly(
+          "forces", [](const Input& i) { return or_none(i.forces); },
+          "(nv,): at the joints, beside those of actuators, N and N m")
+      .def_property_readonly(
+          "wrenches", [](const Input& i) { return or_none(i.wrenches); },
+          "(nbody, 6): force (N) at the centre of mass and torque (N m), in world axes")
+      .def_property_readonly(
+          "kinematic_pose", [](const Input& i) { return pose_rows(i.kinematic_pose); },
+          "(nkinematic, 7): position (m) and quaternion w x y z of the bodies the user moves")
+      .def_property_readonly(
+          "kinematic_twist", [](const Input& i) { return or_none(i.kinematic_twist); },
+          "(nkinematic, 6): linear (m/s) and angular (rad/s) velocity, in world axes");
+
+  py::class_<WarmStart, std::shared_ptr<WarmStart>> warm(
+      module, "WarmStart",
+      "What the next step may guess from this one: it changes the speed, never the result.");
+  exported(warm)
+      .def(py::init<>())
+      .def("__len__", [](const WarmStart& w) { return w.entries.size(); })
+      .def("__repr__",
+           [](const WarmStart& w) {
+             return fmt::format("<warm start of {} contacts and limits>", w.entries.size());
+           })
+      .def(py::pickle(&warm_bytes, &warm_from_bytes));
+
+  module.def(
+      "to_bytes", &snapshot_bytes, py::arg("model"), py::arg("state"), py::arg("warm") = py::none(),
+      "A state and its warm start as bytes: bit for bit, with a checksum and the structure of the model.");
+  module.def("from_bytes", &snapshot_from_bytes, py::arg("model"), py::arg("data"),
+             "(State, WarmStart) from `to_bytes`.");
+}
+
+}  // namespace articula::python
