@@ -62,13 +62,13 @@ py::array view(const double* data, Shape shape, py::handle owner, bool writeable
 py::array copy_rows(const ConstMatrixRef& x) {
   py::array_t<double> result({x.cols(), x.rows()});
   Eigen::Map<MatrixX>(result.mutable_data(), x.rows(), x.cols()) = x;
-  return std::move(result);
+  return result;
 }
 
 py::array copy_matrix(const ConstMatrixRef& x) {
   py::array_t<double> result({x.rows(), x.cols()});
   Eigen::Map<MatrixX>(result.mutable_data(), x.cols(), x.rows()) = x.transpose();
-  return std::move(result);
+  return result;
 }
 
 }  // namespace articula::python

@@ -95,7 +95,7 @@ py::array gather(const std::vector<StepReport>& reports, Read read) {
   py::array_t<T> result(static_cast<py::ssize_t>(reports.size()));
   T* out = result.mutable_data();
   for (const StepReport& report : reports) *out++ = read(report);
-  return std::move(result);
+  return result;
 }
 
 py::array ok(const std::vector<StepReport>& reports) {

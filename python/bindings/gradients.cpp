@@ -178,7 +178,7 @@ py::array convert_rows(const Model& model, const py::object& q, const py::object
   const py::ssize_t rows = model.nq() > 0 ? positions.size() / model.nq() : 0;
   for (py::ssize_t i = 0; i < rows; ++i)
     row(positions.data() + i * model.nq(), given.data() + i * from, result.mutable_data() + i * to);
-  return std::move(result);
+  return result;
 }
 
 py::array to_tangent(const Model& model, const py::object& q, const py::object& g) {

@@ -106,7 +106,7 @@ py::array ranges(const std::vector<std::optional<Vector2>>& given) {
     *out++ = range ? (*range)[0] : -inf;
     *out++ = range ? (*range)[1] : inf;
   }
-  return std::move(result);
+  return result;
 }
 
 py::array control_range(const Model& model) {

@@ -166,7 +166,7 @@ py::array contact_wrenches(const Model& model, const KeptBatchStep& step, double
       add_wrench(out, c.body_a, c.position - centre[masses.root[c.body_a]], -c.force, -torque);
     }
   }
-  return std::move(result);
+  return result;
 }
 
 }  // namespace

@@ -95,40 +95,35 @@ Input make_input(const py::object& controls, const py::object& forces, const py:
 
 // ------------------------------------------------------------------ warm starts
 
-// law, then 15 bytes per entry: key, modes, rows.
-constexpr size_t entry_bytes = 15;
+// law, size of an entry, then the entries as they are in memory: pickles are for programs of one build,
+// snapshots (to_bytes) for keeping.
+using Entry = WarmStart::Entry;
+static_assert(std::is_trivially_copyable_v<Entry>);
+constexpr size_t header_bytes = 2;
 
 py::bytes warm_bytes(const WarmStart& warm) {
-  std::string bytes(1 + entry_bytes * warm.entries.size(), '\0');
+  std::string bytes(header_bytes + sizeof(Entry) * warm.entries.size(), '\0');
   bytes[0] = static_cast<char>(warm.law);
-  char* out = bytes.data() + 1;
-  for (const WarmStart::Entry& entry : warm.entries) {
-    std::memcpy(out, &entry.key, 8);
-    std::memcpy(out + 8, entry.mode.data(), 6);
-    out[14] = static_cast<char>(entry.rows);
-    out += entry_bytes;
-  }
+  bytes[1] = static_cast<char>(sizeof(Entry));
+  if (!warm.entries.empty())
+    std::memcpy(bytes.data() + header_bytes, warm.entries.data(), bytes.size() - header_bytes);
   return bytes;
 }
 
 WarmStart warm_from_bytes(const py::bytes& given) {
   const std::string bytes = given;
-  if (bytes.empty() || (bytes.size() - 1) % entry_bytes != 0 || bytes[0] < 0 || bytes[0] > 1)
-    throw Error("this is no pickled warm start");
+  if (bytes.size() < header_bytes || bytes[0] < 0 || bytes[0] > 1 ||
+      bytes[1] != static_cast<char>(sizeof(Entry)) || (bytes.size() - header_bytes) % sizeof(Entry) != 0)
+    throw Error("this is no pickled warm start of this version");
   WarmStart warm;
   warm.law = static_cast<FrictionLaw>(bytes[0]);
-  warm.entries.resize((bytes.size() - 1) / entry_bytes);
-  const char* in = bytes.data() + 1;
-  for (WarmStart::Entry& entry : warm.entries) {
-    std::memcpy(&entry.key, in, 8);
-    for (size_t i = 0; i < 6; ++i) {
-      if (in[8 + i] < 0 || in[8 + i] > static_cast<char>(RowMode::yield))
-        throw Error("this is no pickled warm start");
-      entry.mode[i] = static_cast<RowMode>(in[8 + i]);
-    }
-    entry.rows = static_cast<std::uint8_t>(in[14]);
-    if (entry.rows > 6) throw Error("this is no pickled warm start");
-    in += entry_bytes;
+  warm.entries.resize((bytes.size() - header_bytes) / sizeof(Entry));
+  if (!warm.entries.empty())
+    std::memcpy(warm.entries.data(), bytes.data() + header_bytes, bytes.size() - header_bytes);
+  for (const Entry& entry : warm.entries) {
+    bool sound = entry.rows <= 6;
+    for (const RowMode mode : entry.mode) sound = sound && mode <= RowMode::yield;
+    if (!sound) throw Error("this is no pickled warm start of this version");
   }
   return warm;
 }
@@ -159,7 +154,7 @@ void require_state(const State& x, const Model& model) {
 
 void read_input(py::handle given, const Model& model, Input& input) {
   if (given.is_none()) return;
-  if (py::isinstance<Input>(given)) {
+  if (!Numbers::check_(given) && py::isinstance<Input>(given)) {
     input = given.cast<const Input&>();
     return;
   }

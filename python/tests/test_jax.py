@@ -71,7 +71,7 @@ def test_vmap_is_a_batch(hopper):
     values, grads = mapped(q, v, u, mu)
     for e in range(count):
         value, single = jax.value_and_grad(loss, argnums=(0, 1, 2, 3))(q[e], v[e], u[e], mu)
-        assert float(value) == float(values[e])
+        assert float(value) == pytest.approx(float(values[e]), rel=1e-14)
         for ours, theirs in zip(grads, single):
             assert np.allclose(np.asarray(ours)[e], theirs, rtol=1e-12, atol=1e-12)
     total = jax.grad(lambda mu: jax.vmap(loss, in_axes=(0, 0, 0, None))(q, v, u, mu).sum())(mu)

@@ -32,7 +32,7 @@ __all__ = ["AntEnv", "HalfCheetahEnv", "HopperEnv", "HumanoidEnv", "LocomotionEn
 
 
 def _spaces(field: Field) -> tuple[Any, Any]:
-    return (Box(-np.inf, np.inf, (field.size,), np.float64), Box(field.control_low, field.control_high, dtype=np.float32))
+    return (Box(-np.inf, np.inf, (field.size,), np.float64), Box(field.action_low, field.action_high, dtype=np.float32))
 
 
 class LocomotionEnv(gymnasium.Env[_Array, Any]):

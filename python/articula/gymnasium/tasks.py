@@ -38,6 +38,7 @@ class Task:
     reset_noise_scale: float = 0.1
     normal_velocity_noise: bool = False  # reset: velocities are normal, not uniform
     velocity_limit: float = float("inf")  # observations: velocities are clipped
+    normalised_actions: bool = False  # actions in [-1, 1] stand for the range of the controls
     velocity_of_mass_centre: bool = False  # the reward's velocity: of the centre of mass, or of the first body
     exclude_current_positions_from_observation: bool = True
     include_cinert_in_observation: bool = False
@@ -61,11 +62,10 @@ humanoid = Task("humanoid", 5, forward_reward_weight=1.25, ctrl_cost_weight=0.1,
                 reset_noise_scale=1e-2, velocity_of_mass_centre=True, include_cinert_in_observation=True,
                 include_cvel_in_observation=True, include_qfrc_actuator_in_observation=True,
                 include_cfrc_ext_in_observation=True)
-# Not among gymnasium's: a walking robot under the ant's conventions, with the costs of motors of 33.5 N m and of a
-# robot of 12 kg.
-quadruped = Task("quadruped", 10, ctrl_cost_weight=5e-4, contact_cost_weight=5e-4, contact_force_range=(-1.0, 1.0),
+# Not among gymnasium's: a walking robot under the ant's conventions.
+quadruped = Task("quadruped", 10, ctrl_cost_weight=0.5, contact_cost_weight=5e-4, contact_force_range=(-1.0, 1.0),
                  healthy_reward=1.0, healthy_z_range=(0.15, 0.6), reset_noise_scale=0.02, normal_velocity_noise=True,
-                 include_cfrc_ext_in_observation=True)
+                 normalised_actions=True, include_cfrc_ext_in_observation=True)
 
 
 class Field:
@@ -82,9 +82,11 @@ class Field:
         self.wrenches = np.zeros((count, self.model.nbody, 6))
         self.warm: Any = None
         self._quaternions = [j.q + (3 if j.type == "free" else 0) for j in self.model.joints if j.type in ("free", "ball")]
-        self._bodies = {"include_cinert_in_observation": 10, "include_cvel_in_observation": 6}
-        low, high = self.model.control_range.T
-        self.control_low, self.control_high = low.astype(np.float32), high.astype(np.float32)
+        self._low, self._high = self.model.control_range.T
+        unit = np.ones(self.model.nu)
+        self.action_low = (-unit if task.normalised_actions else self._low).astype(np.float32)
+        self.action_high = (unit if task.normalised_actions else self._high).astype(np.float32)
+        self.actions = self.controls.copy()
         self.structure = self._structure()
         self.size = sum(size for part, size in self.structure.items() if part != "skipped_qpos")
 
@@ -131,7 +133,9 @@ class Field:
     def step(self, actions: Array) -> tuple[Array, NDArray[np.bool_], dict[str, Array]]:
         """Rewards, terminations and infos, (N,) each."""
         before = self._place(self.states)
-        self.controls = np.array(actions, dtype=np.float64)
+        self.actions = self.controls = np.array(actions, dtype=np.float64)
+        if self.task.normalised_actions:
+            self.controls = 0.5 * (self._low + self._high) + 0.5 * (self._high - self._low) * self.actions
         skip = self.task.frame_skip
         if skip > 1:
             path = self.batch.rollout(self.states, np.repeat(self.controls[:, None], skip - 1, axis=1))
@@ -174,7 +178,7 @@ class Field:
     def _reward(self, velocity: Array, healthy: NDArray[np.bool_]) -> tuple[Array, dict[str, Array]]:
         task = self.task
         forward = task.forward_reward_weight * velocity[:, 0]
-        control = task.ctrl_cost_weight * np.square(self.controls).sum(axis=1)
+        control = task.ctrl_cost_weight * np.square(self.actions).sum(axis=1)
         infos = {"reward_forward": forward, "reward_ctrl": -control}
         reward = forward - control
         if task.healthy_reward != 0.0:
