@@ -218,7 +218,11 @@ bool ModeSystem::factor_system(const ContactProblem& problem, double eps) {
     for (int w = k - 1; k >= symmetric && w >= 0 && unknowns_[w].block == u.block; --w) soften(w);
   }
   ++factorisations_;
-  return symmetric == n ? lu_.factor_symmetric() : lu_.factor_bordered(symmetric);
+  if (!(symmetric == n ? lu_.factor_symmetric() : lu_.factor_bordered(symmetric))) return false;
+  maybe_null_ = false;
+  for (int k = 0; k < n; ++k)
+    maybe_null_ = maybe_null_ || std::abs(lu_.pivot(k)) < 1e-3 * unknowns_[k].weight;
+  return true;
 }
 
 // Almost without the proximal term first: where K is regular one solve is exact.
@@ -257,7 +261,7 @@ bool ModeSystem::solve_linear(const ContactProblem& problem, double soft, int mo
       return true;
     previous = round == 0 ? 1e300 : error;  // the first step goes all the way: nothing to compare it with
     lu_.solve(step_.data());
-    if (soft == 0.0) remove_null_part(problem.size);
+    if (soft == 0.0 && maybe_null_) remove_null_part(problem.size);
     for (int k = 0; k < n; ++k) x_[k] += step_[k];
   }
 }

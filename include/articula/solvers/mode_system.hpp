@@ -101,7 +101,7 @@ class ModeSystem {
   std::vector<double> x_, step_, null_part_, combined_, fixed_, centre_;
   double softness_ = usual_softness;
   int factorisations_ = 0;
-  bool regular_ = true;
+  bool regular_ = true, maybe_null_ = true;  // K
   double equation_error_ = 0.0;
 };
 
