@@ -110,7 +110,7 @@ ActuatorDescription read_actuator(Reader& reader, const Element& element, const 
   const bool servo = s.law.gain_type == GainType::fixed && s.law.bias_type == BiasType::affine &&
                      s.law.gain[0] == -s.law.bias[1];
   if (servo && s.law.bias[2] > 0.0) {
-    reader.damping_ratios[reader.description.actuators.size()] = {s.law.bias[2], element};
+    reader.damping_ratios[reader.description.actuators.size()] = s.law.bias[2];
   }
   actuator.activation_early = s.early;
   actuator.armature = s.armature;

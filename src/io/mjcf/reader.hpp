@@ -85,12 +85,6 @@ class Replicas {
   std::map<std::pair<Kind, std::string>, Suffixes> names_;
 };
 
-// An actuator whose damping is given as a ratio.
-struct DampingRatio {
-  double ratio = 0.0;
-  Element element;
-};
-
 struct Reader {
   const xml::Tree& tree;
   const LoadOptions& options;
@@ -108,7 +102,7 @@ struct Reader {
   std::unordered_map<std::string, std::pair<std::size_t, std::size_t>> joint_index{};  // body, joint
   std::unordered_map<std::string, std::size_t> site_index{};
   std::map<std::size_t, std::array<double, 2>> spring_dampers{};  // by joint: time constant, damping ratio
-  std::map<std::size_t, DampingRatio> damping_ratios{};           // by actuator
+  std::map<std::size_t, double> damping_ratios{};                 // by actuator
   std::size_t joint_count = 0;
   std::size_t element_count = 0;
   Description description{};

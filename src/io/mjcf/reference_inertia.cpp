@@ -1,110 +1,117 @@
 // Springs and dampers that are given by the motion they should make: what they are depends on the
 // inertia that they act on in the reference pose.
 
-#include <Eigen/Cholesky>
-
 #include <cmath>
 
 #include "articula/dynamics/crba.hpp"
+#include "articula/dynamics/forces.hpp"
+#include "articula/dynamics/rnea.hpp"
 #include "articula/model/builder.hpp"
-#include "io/mjcf/lookup.hpp"
+#include "io/mjcf/reader.hpp"
 
 namespace articula::mjcf {
 
 namespace {
 
-// First velocity of every joint, and how many it has.
-struct Dofs {
-  int first = 0, count = 0;
-};
+// What moves and what moves it: every actuator as a motor of one newton (metre) at full control.
+Description with_unit_motors(const Description& whole) {
+  Description d;
+  d.bodies = whole.bodies;
+  d.frames = whole.frames;
+  d.tendons = whole.tendons;
+  for (BodyDescription& body : d.bodies) {
+    body.gravity_compensation = 0.0;
+    for (JointDescription& joint : body.joints) joint.actuator_force_range.reset();
+  }
+  for (TendonDescription& tendon : d.tendons) tendon.actuator_force_range.reset();
+  for (const ActuatorDescription& actuator : whole.actuators) {
+    ActuatorDescription motor;
+    motor.name = actuator.name;
+    motor.where = actuator.where;
+    motor.transmission = actuator.transmission;
+    motor.target = actuator.target;
+    motor.reference_frame = actuator.reference_frame;
+    motor.gear = actuator.gear;
+    motor.armature = actuator.armature;
+    d.actuators.push_back(std::move(motor));
+  }
+  return d;
+}
 
+// M in the reference pose, rotors of tendons and actuators included, and how actuators act on it.
 class ReferenceInertia {
  public:
-  explicit ReferenceInertia(const Reader& reader) : reader_(reader) {
-    const Description& d = reader.description;
-    for (const BodyDescription& body : d.bodies) {
-      for (const JointDescription& joint : body.joints) {
-        const int count = joint.type == JointType::free ? 6 : joint.type == JointType::ball ? 3 : 1;
-        if (!joint.name.empty()) dofs_.emplace(joint.name, Dofs{size_, count});
-        joints_.push_back({size_, count});
-        size_ += count;
-      }
+  explicit ReferenceInertia(const Reader& reader)
+      : model_(build(with_unit_motors(reader.description))),
+        data_(model_),
+        work_(model_) {
+    const VectorX q = model_.neutral_configuration(), rest = VectorX::Zero(model_.nv());
+    VectorX bias(model_.nv());
+    bias_forces(model_, data_, q, rest, bias);  // leaves poses and velocities for the forces
+    crba(model_, data_, q);
+    if (!factor_mass_matrix(model_, data_)) {
+      throw Error(
+          "{}: the mass matrix is singular, so that dampratio and springdamper cannot be worked out; give "
+          "kv, or stiffness and damping",
+          reader.tree.root().label());
     }
-    invert();
   }
 
   // The mean inertia that a joint's velocities feel, 1 / (M^-1)_ii.
   double of_joint(std::size_t index) const {
-    const Dofs dofs = joints_[index];
-    return 1.0 / inverse_.diagonal().segment(dofs.first, dofs.count).mean();
+    const std::vector<JointIndex>& joints = model_.structure().joints;
+    const int first = joints[index].dof,
+              end = index + 1 < joints.size() ? joints[index + 1].dof : model_.nv();
+    double mobilities = 0.0;
+    for (int d = first; d < end; ++d) mobilities += mobility(VectorX::Unit(model_.nv(), d));
+    return (end - first) / mobilities;
   }
 
   // m = 1 / (J M^-1 J^T), zero where the actuator moves nothing.
-  double of_actuator(const ActuatorDescription& actuator, const Element& element) const {
-    const VectorX J = jacobian(actuator, element);
-    const double mobility = J.dot(inverse_ * J);
-    return mobility > 0.0 ? 1.0 / mobility : 0.0;
+  double of_actuator(std::size_t index) {
+    const double mobile = mobility(jacobian(static_cast<int>(index)));
+    return mobile > 0.0 ? 1.0 / mobile : 0.0;
   }
 
  private:
-  VectorX jacobian(const ActuatorDescription& actuator, const Element& element) const {
-    VectorX J = VectorX::Zero(size_);
-    if (actuator.transmission == TransmissionType::tendon) {
-      if (const TendonDescription* tendon = find_tendon(reader_, actuator.target)) J = of_tendon(*tendon);
-      return actuator.gear[0] * J;
+  // J^T is the joint forces under a force of one.
+  VectorX jacobian(int i) {
+    const ActuatorIndex& actuator = model_.structure().actuators[i];
+    const TransmissionType type = model_.description().actuators[i].transmission;
+    if (type == TransmissionType::joint) {
+      const JointIndex& joint = model_.structure().joints[actuator.target];
+      if (joint.type == JointType::hinge || joint.type == JointType::slide) {
+        return model_.theta()[actuator.gear] * VectorX::Unit(model_.nv(), joint.dof);
+      }
     }
-    if (actuator.transmission == TransmissionType::frame) {
-      fail(element, "dampratio of an actuator at a site is not supported; give kv");
-    }
-    const auto found = dofs_.find(actuator.target);
-    if (found == dofs_.end()) return J;
-    for (int i = 0; i < found->second.count; ++i)
-      J[found->second.first + i] = actuator.gear[static_cast<std::size_t>(i)];
-    return J;
+    const VectorX none(0);
+    applied_forces(model_, data_, work_, model_.neutral_configuration(), VectorX::Zero(model_.nv()), none,
+                   VectorX::Unit(model_.nu(), i), model_.description().timestep);
+    return work_.actuator;
   }
 
-  VectorX of_tendon(const TendonDescription& tendon) const {
-    VectorX J = VectorX::Zero(size_);
-    for (const auto& term : tendon.terms) {
-      const auto found = dofs_.find(term.joint);
-      if (found != dofs_.end()) J[found->second.first] += term.coefficient;
+  // x^T M^-1 x = |D^-1/2 L^-T x|^2 with M = L^T D L; only the ancestors of what x moves take part.
+  double mobility(VectorX x) const {
+    const Structure& s = model_.structure();
+    double sum = 0.0;
+    for (int d = s.nv - 1; d >= 0; --d) {
+      if (x[d] == 0.0) continue;
+      const DofIndex& dof = s.dofs[d];
+      const double* row = data_.factor.data() + dof.row;
+      const int* path = s.path.data() + dof.row;
+      if (dof.depth > 0 && path[dof.depth - 1] - path[0] == dof.depth - 1) {  // one piece: a long chain
+        x.segment(path[0], dof.depth) -= x[d] * Eigen::Map<const VectorX>(row, dof.depth);
+      } else {
+        for (int m = 0; m < dof.depth; ++m) x[path[m]] -= row[m] * x[d];
+      }
+      sum += x[d] * x[d] * data_.inverse_diagonal[d];
     }
-    return J;
+    return sum;
   }
 
-  // M of the tree, and the rotors of tendons and actuators.
-  void invert() {
-    constexpr int most_dofs = 2000;
-    if (size_ > most_dofs) {
-      throw Error(
-          "{}: dampratio and springdamper are worked out for at most {} dofs; give kv, or stiffness and "
-          "damping",
-          reader_.tree.root().label(), most_dofs);
-    }
-    Description tree;
-    tree.bodies = reader_.description.bodies;
-    const Model model = build(std::move(tree));
-    Data data(model);
-    crba(model, data, model.neutral_configuration());
-    MatrixX M(size_, size_);
-    dense_mass_matrix(model, data, M);
-    for (const TendonDescription& tendon : reader_.description.tendons) {
-      const VectorX J = of_tendon(tendon);
-      if (tendon.armature > 0.0) M += tendon.armature * J * J.transpose();
-    }
-    for (const ActuatorDescription& actuator : reader_.description.actuators) {
-      if (actuator.armature <= 0.0 || actuator.transmission == TransmissionType::frame) continue;
-      const VectorX J = jacobian(actuator, reader_.tree.root());
-      M += actuator.armature * J * J.transpose();
-    }
-    inverse_ = M.ldlt().solve(MatrixX::Identity(size_, size_));
-  }
-
-  const Reader& reader_;
-  int size_ = 0;
-  std::unordered_map<std::string, Dofs> dofs_;
-  std::vector<Dofs> joints_;
-  MatrixX inverse_;
+  Model model_;
+  Data data_;
+  ForceWork work_;
 };
 
 }  // namespace
@@ -113,7 +120,7 @@ class ReferenceInertia {
 // with stiffness kp:  kv = 2 z sqrt(kp m).
 void resolve_reference_inertia(Reader& reader) {
   if (reader.spring_dampers.empty() && reader.damping_ratios.empty()) return;
-  const ReferenceInertia inertia(reader);
+  ReferenceInertia inertia(reader);
   std::size_t index = 0;
   for (BodyDescription& body : reader.description.bodies) {
     for (JointDescription& joint : body.joints) {
@@ -127,10 +134,10 @@ void resolve_reference_inertia(Reader& reader) {
       ++index;
     }
   }
-  for (const auto& [actuator_index, request] : reader.damping_ratios) {
+  for (const auto& [actuator_index, ratio] : reader.damping_ratios) {
     ActuatorDescription& actuator = reader.description.actuators[actuator_index];
-    const double mass = inertia.of_actuator(actuator, request.element);
-    actuator.bias[2] = -2.0 * request.ratio * std::sqrt(actuator.gain[0] * mass);
+    const double mass = inertia.of_actuator(actuator_index);
+    actuator.bias[2] = -2.0 * ratio * std::sqrt(actuator.gain[0] * mass);
   }
 }
 
