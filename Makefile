@@ -16,7 +16,7 @@ test: build ## Build, and run all tests
 	ctest --preset $(PRESET) -j $(JOBS)
 
 wheel: setup ## Build dist/articula-*.whl for python3, with a baseline and an x86-64-v3 build inside
-	python3 -m pip wheel . --no-deps -w dist -C cmake.define.ARTICULA_PYTHON_BASELINE=ON
+	python3 -m pip wheel . --no-deps -w dist --config-settings=cmake.define.ARTICULA_PYTHON_BASELINE=ON
 
 bench: build ## Build, and measure; rivals take part where `make peers` installed them
 	cmake --build --preset $(PRESET) -j $(JOBS) --target peers

@@ -34,3 +34,6 @@ endfunction()
 
 articula_add_library(articula "${ARTICULA_MARCH}")
 add_library(articula::articula ALIAS articula)
+if(ARTICULA_PYTHON AND ARTICULA_PYTHON_BASELINE)
+  articula_add_library(articula_baseline "")
+endif()

@@ -38,6 +38,6 @@ def load() -> ModuleType:
     if not _present(chosen):
         if chosen == "baseline" and _present("v3"):
             raise ImportError("this processor lacks AVX2 or FMA, and the package was built for x86-64-v3 only: install "
-                              "with -C cmake.define.ARTICULA_MARCH=, or a wheel made by `make wheel`")
+                              "with --config-settings=cmake.define.ARTICULA_MARCH= or a wheel made by `make wheel`")
         raise ImportError(f"articula was installed without its compiled module '{chosen}'")
     return importlib.import_module(f"{__name__}.{chosen}")
