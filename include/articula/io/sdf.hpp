@@ -3,6 +3,7 @@
 //
 // - A file with one <model> keeps the names of its links and joints; in a <world>, and in nested and
 //   included models, they are "model::link". A link becomes a body, a <frame> a frame.
+//   An include with merge="true" adds its links, joints and frames to the model around it.
 // - A link that is no joint's child moves freely, unless its model is static or it hangs on the world.
 // - revolute, continuous: a hinge; prismatic: a slide; ball; universal and revolute2: two hinges, the
 //   second called "NAME_2"; fixed: none. A joint that closes a loop becomes an equality: ball a connect,
