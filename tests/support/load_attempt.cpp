@@ -1,10 +1,12 @@
 #include "tests/support/load_attempt.hpp"
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <tuple>
 
 #include "articula/error.hpp"
@@ -75,7 +77,9 @@ LoadAttempt attempt_to_load(const std::string& file) {
 void expect_within_limits(const LoadAttempt& attempt) {
   EXPECT_LT(attempt.message.size(), 2000u);
   EXPECT_LT(attempt.seconds, sanitized ? 10.0 : 1.0);
-  if (!sanitized) EXPECT_LT(attempt.megabytes, 200.0);
+  if (!sanitized) {
+    EXPECT_LT(attempt.megabytes, 200.0);
+  }
 }
 
 }  // namespace articula::testing
