@@ -295,8 +295,8 @@ void overlapping(const ConvexPair& pair, const GjkResult& g, ConvexDistance& res
       result.exact = true;
       break;
     }
-    // Below the solution already found, by less than anything could hide in.
-    if (polished && best - P.face(f).offset <= 1e-7 * pair.size) {
+    // Below the solution already found by less than half of the accuracy that is promised.
+    if (polished && best - P.face(f).offset <= 5e-9 * pair.size) {
       P.face(f).key = best;
       continue;
     }
@@ -315,7 +315,7 @@ void overlapping(const ConvexPair& pair, const GjkResult& g, ConvexDistance& res
         break;
       }
     }
-    if (curved && gap <= (polished ? 1e-3 : 2e-2) * pair.size) {
+    if (curved && gap <= (polished ? 1e-3 : 2e-3) * pair.size) {
       Estimate e;
       face_estimate(P, f, e);
       ConvexDistance solution;

@@ -50,7 +50,7 @@ bool holds_support(const Shape& shape, Feature feature, int vertex, Vec3 n);
 int hull_edge(const Hull& hull, int from, int to);
 
 // Box edge 4 axis + signs, from the bits of one of its corners.
-inline int box_edge(int axis, int corner) {
+constexpr int box_edge(int axis, int corner) {
   const int j = (axis + 1) % 3, k = (axis + 2) % 3;
   return 4 * axis + ((corner >> j) & 1) + 2 * ((corner >> k) & 1);
 }

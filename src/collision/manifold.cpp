@@ -32,12 +32,11 @@ struct Offer {
 };
 
 Offer offer(const Shape& shape, Vec3 n, Feature nearest) {
-  constexpr double cosine = 1 - 0.5 * flat_angle * flat_angle;
   Offer o;
   o.face = nearest_face(shape, n, some_vertex(shape, nearest));
   if (o.face >= 0) {
     o.normal = face_of(shape, o.face).normal;
-    o.flat = dot(n, o.normal) >= cosine;
+    o.flat = dot(n, o.normal) >= flat_cosine;
   }
   o.lying = has_axis(shape) && std::abs(n[2]) <= flat_angle;
   return o;
@@ -65,6 +64,19 @@ Feature line_end(const Shape& shape, int line, bool upper) {
       return {FeatureKind::point, corner | (upper ? 1 << axis : 0)};
     }
   }
+}
+
+// Seen along a face's normal the outlines may miss the nearest points (edges that cross just outside a face):
+// these are then a contact of their own. Rims are seen as polygons, which miss by less than (angle)^2.
+int include_nearest(const PairArguments& pair, const Distance& nearest, ContactPoint* points, int count) {
+  const double size = std::max(size_of(pair.a), size_of(pair.b));
+  const bool polygons = is_polyhedral(pair.a) && is_polyhedral(pair.b);
+  const double slack = (polygons ? 1e-6 : flat_angle * flat_angle) * size + 1e-3 * std::abs(nearest.distance);
+  for (int i = 0; i < count; ++i)
+    if (points[i].distance <= nearest.distance + slack) return count;
+  points[count] = contact_of(nearest);
+  points[count].position -= pair.at_a.p;
+  return count + 1;
 }
 
 // Parallel lines: the two ends of their overlap, each solved as an end of one line against the other line.
@@ -95,7 +107,10 @@ int parallel_lines(const PairArguments& pair, const Distance& nearest, ContactPo
                guess_b = guess_a + nearest.normal * nearest.distance;
     const Match m = polish(make_patch(pair.a, at_a, c.feature_a), make_patch(pair.b, at_b, c.feature_b),
                            guess_a, guess_b, nearest.normal, size);
-    if (!m.converged || m.distance > pair.margin) continue;
+    if (!m.converged) continue;
+    // Lines closer to each other than their ends stray apart: only the crossing has the pair's normal.
+    if (dot(m.n, nearest.normal) < flat_cosine) return 0;
+    if (m.distance > pair.margin) continue;
     c.position = origin + (m.a + m.b) * 0.5;
     c.normal = m.n;
     c.distance = m.distance;
@@ -124,7 +139,8 @@ int manifold(const PairArguments& pair, const Distance& nearest, ContactPoint* o
     Uncleared<ContactPoint, 64> buffer;
     ContactPoint* points = buffer.data();
     const double size = std::max(size_of(pair.a), size_of(pair.b));
-    count = reduce(points, clip(ca, cb, n, rule, pair.margin, size, points, 64));
+    count = clip(ca, cb, n, rule, pair.margin, size, points, 63);
+    count = reduce(points, include_nearest(pair, nearest, points, count));
     for (int i = 0; i < count; ++i) {
       out[i] = points[i];
       out[i].position += pair.at_a.p;
@@ -158,7 +174,22 @@ Distance convex_convex(const PairArguments& pair) {
   return d;
 }
 
+// Some side of the two bounding boxes separates the shapes by more than the margin.
+bool boxes_apart(const PairArguments& pair) {
+  const Bound a = bound(pair.a), b = bound(pair.b);
+  const Mat3 R{transpose_times(pair.at_a.R, pair.at_b.R.x), transpose_times(pair.at_a.R, pair.at_b.R.y),
+               transpose_times(pair.at_a.R, pair.at_b.R.z)};
+  const Mat3 Q{absolute(R.x), absolute(R.y), absolute(R.z)};
+  const Vec3 t = transpose_times(pair.at_a.R, pair.at_b.p - pair.at_a.p) + R * b.centre - a.centre;
+  const double reach = pair.margin + 1e-12 * (a.radius + b.radius);
+  const Vec3 by_a = absolute(t) - a.half - Q * b.half;
+  if (by_a[0] > reach || by_a[1] > reach || by_a[2] > reach) return true;
+  const Vec3 by_b = absolute(transpose_times(R, t)) - b.half - transpose_times(Q, a.half);
+  return by_b[0] > reach || by_b[1] > reach || by_b[2] > reach;
+}
+
 int convex_contacts(const PairArguments& pair, ContactPoint* out) {
+  if (boxes_apart(pair)) return 0;
   const Distance nearest = convex_convex(pair);
   return nearest.beyond ? 0 : manifold(pair, nearest, out);
 }

@@ -75,7 +75,7 @@ Nearest nearest_of(ShapeType a, ShapeType b) {
 // first: a tie is then resolved the same way whatever the order, and wherever the scene is.
 bool in_order(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b) {
   if (a.type != b.type) return a.type < b.type;
-  if (a.type == ShapeType::sphere) return true;
+  if (a.type == ShapeType::sphere) return a.size[0] <= b.size[0];
   for (int i = 0; i < 3; ++i)
     if (a.size[i] != b.size[i]) return a.size[i] < b.size[i];
   if (a.hull != b.hull && a.hull->radius != b.hull->radius) return a.hull->radius < b.hull->radius;

@@ -2,7 +2,9 @@
 // radii taken off afterwards.
 
 #include <algorithm>
+#include <array>
 
+#include "features.hpp"
 #include "pairs.hpp"
 #include "support.hpp"
 
@@ -10,14 +12,15 @@ namespace articula::collision {
 namespace {
 
 // The rest of a distance between cores: cores apart by `apart` (from A to B, at the nearest points), radii.
-// Where the cores touch, `fallback` is the direction.
-Distance between_cores(Vec3 core_a, Vec3 apart, double radius_a, double radius_b, Vec3 fallback,
-                       double size) {
+// Where the cores touch, `fallback()` is the direction.
+template <class Fallback>
+Distance between_cores(Vec3 core_a, Vec3 apart, double radius_a, double radius_b, double size,
+                       Fallback&& fallback) {
   Distance d;
   const double squared = squared_norm(apart);
   d.degenerate = !(squared > 1e-28 * size * size);
   const double length = d.degenerate ? 0.0 : std::sqrt(squared);
-  d.normal = d.degenerate ? fallback : apart * (1.0 / length);
+  d.normal = d.degenerate ? fallback() : apart * (1.0 / length);
   d.distance = length - radius_a - radius_b;
   d.point_a = core_a + d.normal * radius_a;
   d.point_b = d.point_a + d.normal * d.distance;
@@ -32,6 +35,9 @@ int write(const Distance& d, ContactPoint* out) {
 
 bool beyond(Distance& d, double margin) { return d.beyond = d.distance > margin; }
 
+// Cores farther apart than radii and margin: no contact, and no need of a normal.
+bool out_of_reach(Vec3 apart, double reach) { return reach < 0 || squared_norm(apart) > reach * reach; }
+
 // Feature of a capsule at parameter t of its axis, t in [-half, half].
 Feature capsule_feature(double t, double half) {
   return t >= half    ? Feature{FeatureKind::point, 1}
@@ -43,7 +49,8 @@ Feature capsule_feature(double t, double half) {
 
 Distance sphere_sphere(const PairArguments& pair) {
   const double ra = pair.a.size[0], rb = pair.b.size[0];
-  Distance d = between_cores(pair.at_a.p, pair.at_b.p - pair.at_a.p, ra, rb, pair.at_a.R.z, std::max(ra, rb));
+  Distance d = between_cores(pair.at_a.p, pair.at_b.p - pair.at_a.p, ra, rb, std::max(ra, rb),
+                             [&] { return pair.at_a.R.z; });
   beyond(d, pair.margin);
   return d;
 }
@@ -52,7 +59,8 @@ Distance sphere_capsule(const PairArguments& pair) {
   const double ra = pair.a.size[0], rb = pair.b.size[0], half = pair.b.size[1];
   const Vec3 axis = pair.at_b.R.z, r = pair.at_a.p - pair.at_b.p;
   const double t = clamp(dot(axis, r), -half, half);
-  Distance d = between_cores(pair.at_a.p, axis * t - r, ra, rb, pair.at_b.R.x, std::max(ra, half + rb));
+  Distance d = between_cores(pair.at_a.p, axis * t - r, ra, rb, std::max(ra, half + rb),
+                             [&] { return pair.at_b.R.x; });
   d.feature_b = capsule_feature(t, half);
   beyond(d, pair.margin);
   return d;
@@ -88,72 +96,114 @@ Distance sphere_in_box(const PairArguments& pair, Vec3 c) {
 
 }  // namespace
 
-Distance sphere_box(const PairArguments& pair) {
-  const Vec3 half = pair.b.size;
-  const Vec3 c = transpose_times(pair.at_b.R, pair.at_a.p - pair.at_b.p);
-  Vec3 q;
-  int clamped = 0, corner = 0;
-  for (int i = 0; i < 3; ++i) {
-    q.lanes[i] = clamp(c[i], -half[i], half[i]);
-    clamped |= (q[i] != c[i]) << i;
-    corner |= (c[i] > 0) << i;
-  }
+namespace {
+
+// Feature of a box by the axes along which a point outside is beyond it, and on which side of each axis it
+// is.
+constexpr auto box_features = [] {
+  std::array<std::array<Feature, 8>, 8> table{};
+  for (int beyond = 1; beyond < 8; ++beyond)
+    for (int corner = 0; corner < 8; ++corner) {
+      const int free = 7 ^ beyond, axis = free == 1 || beyond == 1 ? 0 : free == 2 || beyond == 2 ? 1 : 2;
+      table[beyond][corner] = free == 0 ? Feature{FeatureKind::point, corner}
+                              : (free & (free - 1)) == 0
+                                  ? Feature{FeatureKind::line, box_edge(axis, corner)}
+                                  : Feature{FeatureKind::face, 2 * axis + ((corner >> axis) & 1)};
+    }
+  return table;
+}();
+
+// The box's point nearest to c, in the box's frame.
+Vec3 nearest_in_box(Vec3 half, Vec3 c) {
+  const Lanes below = c.lanes < half.lanes ? c.lanes : half.lanes;
+  return Vec3(below > -half.lanes ? below : -half.lanes);
+}
+
+int signs(const Vec3& v) { return (v[0] > 0 ? 1 : 0) | (v[1] > 0 ? 2 : 0) | (v[2] > 0 ? 4 : 0); }
+
+Distance sphere_box_from(const PairArguments& pair, Vec3 c, Vec3 q) {
+  const Vec3 half = pair.b.size, apart = q - c;
   const double size = std::max({half[0], half[1], half[2], pair.a.size[0]});
-  if (clamped == 0 || !(squared_norm(q - c) > 1e-30 * size * size)) return sphere_in_box(pair, q);
-  Distance d = between_cores(pair.at_a.p, pair.at_b.R * (q - c), pair.a.size[0], 0.0, Vec3(), size);
-  const int free = 7 ^ clamped;
-  if (free == 0)
-    d.feature_b = {FeatureKind::point, corner};
-  else if ((free & (free - 1)) == 0) {
-    const int axis = free == 1 ? 0 : free == 2 ? 1 : 2;
-    const int j = (axis + 1) % 3, k = (axis + 2) % 3;
-    d.feature_b = {FeatureKind::line, 4 * axis + ((corner >> j) & 1) + 2 * ((corner >> k) & 1)};
-  } else {
-    const int axis = clamped == 1 ? 0 : clamped == 2 ? 1 : 2;
-    d.feature_b = {FeatureKind::face, 2 * axis + ((corner >> axis) & 1)};
-  }
+  if (!(squared_norm(apart) > 1e-30 * size * size)) return sphere_in_box(pair, q);
+  Distance d = between_cores(pair.at_a.p, pair.at_b.R * apart, pair.a.size[0], 0.0, size,
+                             [&] { return pair.at_b.R * unit(apart); });
+  d.feature_b = box_features[signs(absolute(apart))][signs(c)];
   beyond(d, pair.margin);
   return d;
 }
 
-Distance sphere_cylinder(const PairArguments& pair) {
-  const double radius = pair.b.size[0], half = pair.b.size[1];
+}  // namespace
+
+Distance sphere_box(const PairArguments& pair) {
   const Vec3 c = transpose_times(pair.at_b.R, pair.at_a.p - pair.at_b.p);
-  const double across = std::sqrt(c[0] * c[0] + c[1] * c[1]);
-  const Vec3 radial = across > 0 ? Vec3(c[0] / across, c[1] / across, 0) : Vec3(1, 0, 0);
-  const double size = std::max({radius, half, pair.a.size[0]}), tiny = 1e-15 * size;
-  const int cap = c[2] > 0 ? 1 : 0;
-  const double side = across - radius, end = std::abs(c[2]) - half;
-  const Vec3 axial(0, 0, cap ? 1.0 : -1.0);
-  Distance d;
-  if (side > tiny && end > tiny) {
-    d = between_cores(pair.at_a.p, pair.at_b.R * -(radial * side + axial * end), pair.a.size[0], 0.0, Vec3(),
-                      size);
-    d.feature_b = {FeatureKind::circle, cap};
-  } else {
-    const bool by_side = end <= side;
-    d.normal = -(pair.at_b.R * (by_side ? radial : axial));
-    d.distance = std::max(side, end) - pair.a.size[0];
-    d.point_a = pair.at_a.p + d.normal * pair.a.size[0];
-    d.point_b = d.point_a + d.normal * d.distance;
-    d.feature_b = by_side ? Feature{FeatureKind::line, 0} : Feature{FeatureKind::face, cap};
-    d.degenerate = (by_side && across <= tiny) || (!by_side && c[2] == 0) || std::abs(side - end) <= tiny;
+  return sphere_box_from(pair, c, nearest_in_box(pair.b.size, c));
+}
+
+namespace {
+
+// The sphere's centre as the cylinder sees it: heights over its side and over the nearer end.
+struct OverCylinder {
+  Vec3 radial;  // from the axis to the centre
+  double along, across, side, end;
+
+  OverCylinder(const Placement& at, Vec3 size, Vec3 centre) {
+    const Vec3 r = centre - at.p;
+    along = dot(at.R.z, r);
+    radial = r - at.R.z * along;
+    across = norm(radial);
+    side = across - size[0];
+    end = std::abs(along) - size[1];
   }
+};
+
+Distance sphere_cylinder_from(const PairArguments& pair, const OverCylinder& o) {
+  const double ra = pair.a.size[0];
+  const double size = std::max({pair.b.size[0], pair.b.size[1], ra}), tiny = 1e-15 * size;
+  const int cap = o.along > 0 ? 1 : 0;
+  const Vec3 down = cap ? -pair.at_b.R.z : pair.at_b.R.z;
+  if (o.side > tiny && o.end > tiny) {
+    Distance d = between_cores(pair.at_a.p, down * o.end - o.radial * (o.side / o.across), ra, 0.0, size,
+                               [&] { return down; });
+    d.feature_b = {FeatureKind::circle, cap};
+    beyond(d, pair.margin);
+    return d;
+  }
+  Distance d;
+  const bool by_side = o.end <= o.side;
+  d.normal = !by_side ? down : o.across > 0 ? o.radial * (-1.0 / o.across) : -pair.at_b.R.x;
+  d.distance = std::max(o.side, o.end) - ra;
+  d.point_a = pair.at_a.p + d.normal * ra;
+  d.point_b = d.point_a + d.normal * d.distance;
+  d.feature_b = by_side ? Feature{FeatureKind::line, 0} : Feature{FeatureKind::face, cap};
+  d.degenerate =
+      (by_side && o.across <= tiny) || (!by_side && o.along == 0) || std::abs(o.side - o.end) <= tiny;
   beyond(d, pair.margin);
   return d;
+}
+
+}  // namespace
+
+Distance sphere_cylinder(const PairArguments& pair) {
+  return sphere_cylinder_from(pair, {pair.at_b, pair.b.size, pair.at_a.p});
 }
 
 int sphere_sphere_contacts(const PairArguments& pair, ContactPoint* out) {
-  const double reach = pair.a.size[0] + pair.b.size[0] + pair.margin;
-  if (reach < 0 || squared_norm(pair.at_b.p - pair.at_a.p) > reach * reach) return 0;
+  if (out_of_reach(pair.at_b.p - pair.at_a.p, pair.a.size[0] + pair.b.size[0] + pair.margin)) return 0;
   return write(sphere_sphere(pair), out);
 }
 int sphere_capsule_contacts(const PairArguments& pair, ContactPoint* out) {
   return write(sphere_capsule(pair), out);
 }
-int sphere_box_contacts(const PairArguments& pair, ContactPoint* out) { return write(sphere_box(pair), out); }
+int sphere_box_contacts(const PairArguments& pair, ContactPoint* out) {
+  const Vec3 c = transpose_times(pair.at_b.R, pair.at_a.p - pair.at_b.p), q = nearest_in_box(pair.b.size, c);
+  if (out_of_reach(q - c, pair.a.size[0] + pair.margin)) return 0;
+  return write(sphere_box_from(pair, c, q), out);
+}
 int sphere_cylinder_contacts(const PairArguments& pair, ContactPoint* out) {
-  return write(sphere_cylinder(pair), out);
+  const OverCylinder over(pair.at_b, pair.b.size, pair.at_a.p);
+  const double reach = pair.a.size[0] + pair.margin;
+  if (over.side > reach || over.end > reach) return 0;
+  return write(sphere_cylinder_from(pair, over), out);
 }
 
 namespace {
@@ -163,58 +213,68 @@ struct SegmentPair {
   double s, t;
 };
 
-SegmentPair nearest_segments(Vec3 ea, double ha, Vec3 eb, double hb, Vec3 r) {
-  // |r + t eb - s ea|^2 over the box of s, t; r = p_b - p_a
-  const double c = dot(ea, eb), ra = dot(ea, r), rb = dot(eb, r);
-  const double sine = squared_norm(cross(ea, eb));
-  double s = sine > 1e-18 ? clamp((ra - c * rb) / sine, -ha, ha) : 0.0;
-  if (!(sine > 1e-18)) {
-    // Parallel: the middle of the overlap.
-    const double low = std::max(-ha, ra - hb), high = std::min(ha, ra + hb);
-    s = clamp(0.5 * (low + high), -ha, ha);
-  }
-  const double t = clamp(c * s - rb, -hb, hb);
-  s = clamp(c * t + ra, -ha, ha);
+// Two capsules' axes: directions, half lengths, r from A's centre to B's, and their products.
+struct Axes {
+  Vec3 ea, eb, r, perpendicular;
+  double ha, hb, c, ra, rb, sine;  // cosine of the angle; r along either axis; squared sine
+
+  explicit Axes(const PairArguments& pair)
+      : ea(pair.at_a.R.z),
+        eb(pair.at_b.R.z),
+        r(pair.at_b.p - pair.at_a.p),
+        perpendicular(cross(ea, eb)),
+        ha(pair.a.size[1]),
+        hb(pair.b.size[1]),
+        c(dot(ea, eb)),
+        ra(dot(ea, r)),
+        rb(dot(eb, r)),
+        sine(squared_norm(perpendicular)) {}
+};
+
+// The least |r + t eb - s ea|^2 over the box of s, t.
+SegmentPair nearest_segments(const Axes& x) {
+  double s;
+  if (x.sine > 1e-18)
+    s = clamp((x.ra - x.c * x.rb) / x.sine, -x.ha, x.ha);
+  else  // Parallel: the middle of the overlap.
+    s = clamp(0.5 * (std::max(-x.ha, x.ra - x.hb) + std::min(x.ha, x.ra + x.hb)), -x.ha, x.ha);
+  const double t = clamp(x.c * s - x.rb, -x.hb, x.hb);
+  s = clamp(x.c * t + x.ra, -x.ha, x.ha);
   return {s, t};
 }
 
-// Where the axes cross, the shortest way apart is along their common perpendicular.
-Vec3 across_both(const PairArguments& pair) {
-  const Vec3 perpendicular = cross(pair.at_a.R.z, pair.at_b.R.z);
-  return squared_norm(perpendicular) > 1e-18 ? unit(perpendicular) : pair.at_a.R.x;
+Distance capsule_capsule_from(const PairArguments& pair, const Axes& x, const SegmentPair& m, Vec3 apart) {
+  const double ra = pair.a.size[0], rb = pair.b.size[0];
+  // Where the axes cross, the shortest way apart is along their common perpendicular.
+  Distance d = between_cores(pair.at_a.p + x.ea * m.s, apart, ra, rb, std::max(ra + x.ha, rb + x.hb), [&] {
+    return x.sine > 1e-18 ? x.perpendicular * (1.0 / std::sqrt(x.sine)) : pair.at_a.R.x;
+  });
+  d.feature_a = capsule_feature(m.s, x.ha);
+  d.feature_b = capsule_feature(m.t, x.hb);
+  beyond(d, pair.margin);
+  return d;
 }
 
 }  // namespace
 
 Distance capsule_capsule(const PairArguments& pair) {
-  const double ra = pair.a.size[0], ha = pair.a.size[1], rb = pair.b.size[0], hb = pair.b.size[1];
-  const Vec3 ea = pair.at_a.R.z, eb = pair.at_b.R.z, r = pair.at_b.p - pair.at_a.p;
-  const SegmentPair m = nearest_segments(ea, ha, eb, hb, r);
-  const double size = std::max(ra + ha, rb + hb);
-  const Vec3 apart = r + eb * m.t - ea * m.s;
-  Distance d = between_cores(pair.at_a.p + ea * m.s, apart, ra, rb, across_both(pair), size);
-  d.feature_a = capsule_feature(m.s, ha);
-  d.feature_b = capsule_feature(m.t, hb);
-  beyond(d, pair.margin);
-  return d;
+  const Axes x(pair);
+  const SegmentPair m = nearest_segments(x);
+  return capsule_capsule_from(pair, x, m, x.r + x.eb * m.t - x.ea * m.s);
 }
 
 // Nearly parallel capsules touch along their overlap: its two ends, each an end of one capsule against the
 // other's axis.
 int capsule_capsule_contacts(const PairArguments& pair, ContactPoint* out) {
-  const double ha = pair.a.size[1], hb = pair.b.size[1], ra = pair.a.size[0], rb = pair.b.size[0];
-  const Vec3 ea = pair.at_a.R.z, eb = pair.at_b.R.z, r = pair.at_b.p - pair.at_a.p;
-  const double reach = ha + hb + ra + rb + pair.margin;
-  if (squared_norm(r) > reach * reach) return 0;
-  const double c = dot(ea, eb), middle = dot(ea, r);
+  const Axes x(pair);
+  const double ha = x.ha, hb = x.hb, c = x.c, middle = x.ra, ra = pair.a.size[0], rb = pair.b.size[0];
+  const Vec3 ea = x.ea, eb = x.eb, r = x.r;
+  const SegmentPair m = nearest_segments(x);
+  const Vec3 nearest = r + eb * m.t - ea * m.s;
+  if (out_of_reach(nearest, ra + rb + pair.margin)) return 0;
   const double low = std::max(-ha, middle - hb * std::abs(c)), high = std::min(ha, middle + hb * std::abs(c));
-  const bool parallel = squared_norm(cross(ea, eb)) < parallel_angle * parallel_angle && high > low;
-  if (!parallel) {
-    const Distance d = capsule_capsule(pair);
-    if (d.beyond) return 0;
-    *out = contact_of(d);
-    return 1;
-  }
+  const Distance single = capsule_capsule_from(pair, x, m, nearest);
+  if (!(x.sine < parallel_angle * parallel_angle && high > low)) return write(single, out);
   int count = 0;
   for (const bool upper : {false, true}) {
     // The end belongs to A, or to B: then its parameter along B is its own end.
@@ -224,7 +284,9 @@ int capsule_capsule_contacts(const PairArguments& pair, ContactPoint* out) {
     const double s = of_a ? s_end : clamp(dot(ea, r + eb * t_end), -ha, ha);
     const double t = of_a ? clamp(dot(eb, ea * s_end - r), -hb, hb) : t_end;
     const Vec3 apart = r + eb * t - ea * s;
-    Distance d = between_cores(pair.at_a.p + ea * s, apart, ra, rb, any_across(ea), ha + hb);
+    Distance d = between_cores(pair.at_a.p + ea * s, apart, ra, rb, ha + hb, [&] { return any_across(ea); });
+    // Axes closer to each other than their ends stray apart: only the crossing has the pair's normal.
+    if (!single.degenerate && dot(d.normal, single.normal) < flat_cosine) return write(single, out);
     if (d.distance > pair.margin) continue;
     d.feature_a = of_a ? Feature{FeatureKind::point, upper ? 1 : 0} : Feature{FeatureKind::line, 0};
     d.feature_b = of_a ? Feature{FeatureKind::line, 0} : Feature{FeatureKind::point, b_up ? 1 : 0};

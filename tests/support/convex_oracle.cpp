@@ -29,6 +29,7 @@ double OracleBody::extent(const Vector3& n) const {
 double OracleBody::violation(const Vector3& world) const {
   const Vector3 x = R.transpose() * (world - p), s = shape->size.eigen();
   switch (shape->type) {
+    case ShapeType::plane: return std::max(0.0, x[2]);
     case ShapeType::sphere: return std::max(0.0, x.norm() - s[0]);
     case ShapeType::capsule:
       return std::max(0.0, (x - Vector3(0, 0, std::clamp(x[2], -s[1], s[1]))).norm() - s[0]);
@@ -146,6 +147,19 @@ double least_overlap(const OracleBody& a, const OracleBody& b, const Vector3& hi
   for (std::size_t i = 0; i < kept; ++i)
     best = std::min(best, descend(a, b, seeds[i].second, 0.05, random, 300));
   return std::min(best, descend(a, b, hint, 1e-3, random, 150));
+}
+
+double distance_error(const Shape& shape_a, const Placement& at_a, const Shape& shape_b,
+                      const Placement& at_b, const collision::Distance& d, Random& random, int samples) {
+  const OracleBody a(shape_a, at_a), b(shape_b, at_b);
+  const Vector3 n = d.normal.eigen(), xa = d.point_a.eigen(), xb = d.point_b.eigen();
+  if (!n.allFinite() || !xa.allFinite() || !xb.allFinite() || !std::isfinite(d.distance)) return INFINITY;
+  const double along = -overlap_along(a, b, n);
+  const double worst =
+      std::max({(xb - xa - n * d.distance).norm(), std::abs(n.norm() - 1), std::abs(along - d.distance)});
+  if (d.distance > 0) return std::max({worst, a.violation(xa), b.violation(xb)});
+  if (shape_a.type == ShapeType::plane) return worst;  // there is only one direction
+  return std::max(worst, -d.distance - least_overlap(a, b, n, random, samples));
 }
 
 }  // namespace articula::testing

@@ -2,7 +2,7 @@
 // Signed distances judged without the library's algorithms: support functions written out again in Eigen,
 // certificates for separated pairs, exhaustive and dense searches for overlapping ones.
 
-#include "articula/collision/shape.hpp"
+#include "articula/collision/narrowphase.hpp"
 #include "tests/support/random_shapes.hpp"
 
 namespace articula::testing {
@@ -31,5 +31,11 @@ double overlap_along(const OracleBody& a, const OracleBody& b, const Vector3& n)
 // sampling, all special directions, and local descent from the best, including from `hint`.
 double least_overlap(const OracleBody& a, const OracleBody& b, const Vector3& hint, Random& random,
                      int samples);
+
+// The largest of: how far the points of a distance are from the shapes and from each other, and how far it is
+// from what the support functions prove (apart) or the search finds (overlapping).
+double distance_error(const collision::Shape& a, const Placement& at_a, const collision::Shape& b,
+                      const Placement& at_b, const collision::Distance& distance, Random& random,
+                      int samples);
 
 }  // namespace articula::testing

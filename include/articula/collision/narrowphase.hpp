@@ -9,6 +9,7 @@ namespace articula::collision {
 // has the mean of their normals, n = normalise(n_A - n_B), or the face's, instead of that of the single
 // deepest point.
 inline constexpr double flat_angle = 0.02;
+inline constexpr double flat_cosine = 1 - 0.5 * flat_angle * flat_angle;
 // Two lines (edges, capsules, sides of cylinders) this close to parallel touch along their overlap: two
 // points.
 inline constexpr double parallel_angle = 1e-3;
