@@ -16,13 +16,27 @@ namespace {
 
 struct Axis {
   double overlap = INFINITY;
-  Vec3 n;
   int kind = -1;       // 0-2: A's faces, 3-5: B's, 6-14: edges 6 + 3 i + j
   bool apart = false;  // some axis separates the boxes by more than the margin
 };
 
 // Edges lose ties against faces, B's faces against A's.
 constexpr double preference = 1e-11;
+
+Vec3 rotate_twice(Vec3 a) { return rotate_lanes(rotate_lanes(a)); }
+
+// Overlaps along A's edge i against B's three edges j, in lanes, times the axes' length:
+//   n = e_i x R_j:   n_i1 = -R_j[i2], n_i2 = R_j[i1];   n . R_j1 = -R_j2[i], n . R_j2 = R_j1[i]
+struct EdgeAxes {
+  Vec3 gap, squared;
+};
+EdgeAxes edge_axes(Vec3 b, double a1, double a2, double t1, double t2, Vec3 row, Vec3 row1, Vec3 row2) {
+  const Vec3 q = absolute(row);
+  const Vec3 reach = absolute(row2) * a1 + absolute(row1) * a2 +
+                     elementwise(rotate_lanes(b), rotate_twice(q)) +
+                     elementwise(rotate_twice(b), rotate_lanes(q));
+  return {reach - absolute(row1 * t2 - row2 * t1), elementwise(row1, row1) + elementwise(row2, row2)};
+}
 
 Axis least_overlap(Vec3 a, Vec3 b, const Mat3& R, Vec3 t, double margin) {
   Axis best;
@@ -38,21 +52,18 @@ Axis least_overlap(Vec3 a, Vec3 b, const Mat3& R, Vec3 t, double margin) {
   const Vec3 by_a = a + Q * b - absolute(t);
   for (int i = 0; i < 3; ++i) consider(by_a[i], 0, i);
   if (best.apart) return best;
-  const Vec3 tb = transpose_times(R, t);
-  const Vec3 by_b = b + transpose_times(Q, a) - absolute(tb);
+  const Vec3 by_b = b + transpose_times(Q, a) - absolute(transpose_times(R, t));
   for (int j = 0; j < 3; ++j) consider(by_b[j], preference * size, 3 + j);
   if (best.apart) return best;
+  const Mat3 rows = transpose(R);
   for (int i = 0; i < 3; ++i) {
     const int i1 = (i + 1) % 3, i2 = (i + 2) % 3;
+    const EdgeAxes e =
+        edge_axes(b, a[i1], a[i2], t[i1], t[i2], rows.column(i), rows.column(i1), rows.column(i2));
     for (int j = 0; j < 3; ++j) {
-      const int j1 = (j + 1) % 3, j2 = (j + 2) % 3;
-      // n = e_i x R_j: n_i1 = -R_j[i2], n_i2 = R_j[i1];  n . R_j1 = -R_j2[i], n . R_j2 = R_j1[i]
-      const Vec3 &r = R.column(j), &q = Q.column(j);
-      const double squared = r[i1] * r[i1] + r[i2] * r[i2];
-      if (squared < 1e-24) continue;
-      const double reach = a[i1] * q[i2] + a[i2] * q[i1] + b[j1] * Q.column(j2)[i] + b[j2] * Q.column(j1)[i];
-      const double centre = std::abs(t[i2] * r[i1] - t[i1] * r[i2]);
-      consider((reach - centre) / std::sqrt(squared), 2 * preference * size, 6 + 3 * i + j);
+      // The axis is shorter than 1: its overlap is no less than this where it is positive.
+      if (e.gap[j] >= std::max(best.overlap, 0.0) || e.squared[j] < 1e-24) continue;
+      consider(e.gap[j] / std::sqrt(e.squared[j]), 2 * preference * size, 6 + 3 * i + j);
     }
     if (best.apart) return best;
   }
@@ -97,6 +108,53 @@ void witness(const Axis& axis, Vec3 n, const Shape& box_a, const Shape& box_b, c
   d.point_b = d.point_a + n * d.distance;
 }
 
+// A corner that dips into a face while its three edges come out of the face again: all there is of the
+// contact. In the frame of the face's box: corner x, its three edges, the face's axis and sign, and the
+// height at which contacts end.
+bool only_the_corner(Vec3 half, int axis, double sign, Vec3 x, const Mat3& edges, Vec3 lengths, double rise) {
+  const int j = (axis + 1) % 3, k = (axis + 2) % 3;
+  for (int i = 0; i < 3; ++i) {
+    const Vec3& e = edges.column(i);
+    const double slope = sign * e[axis];
+    if (!(slope * lengths[i] > rise)) return false;
+    const double t = rise / slope;
+    if (!(std::abs(x[j] + t * e[j]) < half[j] && std::abs(x[k] + t * e[k]) < half[k])) return false;
+  }
+  return true;
+}
+
+// The box's edges from one of its corners.
+Mat3 edges_from(const Mat3& R, int corner) {
+  return {corner & 1 ? -R.x : R.x, corner & 2 ? -R.y : R.y, corner & 4 ? -R.z : R.z};
+}
+
+double largest(Vec3 v) { return std::max({std::abs(v[0]), std::abs(v[1]), std::abs(v[2])}); }
+
+// A face of one box against a single corner of the other.
+bool is_single_corner(const Axis& axis, Vec3 n, const PairArguments& pair, const Placement& b_in_a,
+                      const Distance& d) {
+  const bool of_a = axis.kind < 3;
+  const int i = axis.kind % 3;
+  const double rise = pair.margin - d.distance;
+  if (of_a)
+    return only_the_corner(pair.a.size, i, n[i] > 0 ? 1.0 : -1.0,
+                           b_in_a * box_corner(pair.b.size, d.feature_b.index),
+                           edges_from(b_in_a.R, d.feature_b.index), pair.b.size * 2.0, rise);
+  const Mat3 R = transpose(b_in_a.R);
+  const Vec3 corner = R * (box_corner(pair.a.size, d.feature_a.index) - b_in_a.p);
+  return only_the_corner(pair.b.size, i, (R * n)[i] > 0 ? -1.0 : 1.0, corner,
+                         edges_from(R, d.feature_a.index), pair.a.size * 2.0, rise);
+}
+
+// What the general manifold would find for it.
+ContactPoint single_corner(const Axis& axis, Vec3 n, Vec3 n_in_b, const Distance& d) {
+  ContactPoint c = contact_of(d);
+  c.rule = axis.kind < 3 ? NormalRule::face_a : NormalRule::face_b;
+  c.face_a = nearest_face(Shape::box(1, 1, 1), n, 0);
+  c.face_b = nearest_face(Shape::box(1, 1, 1), -n_in_b, 0);
+  return c;
+}
+
 }  // namespace
 
 int box_box_contacts(const PairArguments& pair, ContactPoint* out) {
@@ -117,6 +175,13 @@ int box_box_contacts(const PairArguments& pair, ContactPoint* out) {
   d.normal = pair.at_a.R * n;
   d.point_a = pair.at_a * d.point_a;
   d.point_b = pair.at_a * d.point_b;
+  // A face is not flat on the other box unless that has a normal along it.
+  const Vec3 n_in_b = transpose_times(b_in_a.R, n);
+  const bool flat = largest(axis.kind < 3 ? n_in_b : n) >= flat_cosine;
+  if (axis.kind < 6 && !flat && is_single_corner(axis, n, pair, b_in_a, d)) {
+    *out = single_corner(axis, n, n_in_b, d);
+    return 1;
+  }
   const int count = manifold(pair, d, out);
   for (int i = 0; i < count; ++i) out[i].degenerate |= d.degenerate;
   return count;

@@ -1,5 +1,7 @@
 #include "closed_match.hpp"
 
+#include <algorithm>
+
 namespace articula::collision {
 namespace {
 
@@ -111,7 +113,8 @@ Match on_circle(const Patch& circle, const Patch& other, Vec3 start, Vec3 guess,
     const double step = -slope / curvature;
     if (!(std::abs(step) < 1e3 * size) || iteration == 12) return none;
     p += along * clamp(step, -0.5 * circle.radius, 0.5 * circle.radius);
-    if (std::abs(slope) <= 1e-15 * size || std::abs(step) <= 1e-15 * size) break;
+    // What is left after this step is of the order of its square.
+    if (std::abs(slope) <= 1e-15 * size || std::abs(step) <= 1e-9 * size * std::min(curvature, 1.0)) break;
   }
   if (other.kind == FeatureKind::circle) {
     double unused;

@@ -142,6 +142,12 @@ void Colliders::list_pairs() {
       }
       pairs_.push_back({a, b, written_pair(a, b)});
     }
+  for (int k = 0; k < static_cast<int>(pairs_.size()); ++k) {
+    const ColliderPair& pair = pairs_[static_cast<std::size_t>(k)];
+    if (runs_.empty() || runs_.back().a != pair.a || runs_.back().first + runs_.back().count != pair.b)
+      runs_.push_back({pair.a, pair.b, 0, k});
+    ++runs_.back().count;
+  }
 }
 
 double Colliders::margin(const ColliderPair& pair) const {

@@ -1,6 +1,9 @@
 #include "contour.hpp"
 
+#include <bit>
+
 #include "features.hpp"
+#include "support.hpp"
 
 namespace articula::collision {
 namespace {
@@ -34,11 +37,24 @@ void cap_face(const Shape& shape, const Placement& at, int face, Contour& c) {
     c.add(at * point_of(shape, i), {FeatureKind::point, i}, {FeatureKind::line, 1 + i});
 }
 
-void project(Contour& c, const Basis& T) {
+using Mask = decltype(Lanes{} < Lanes{});
+
+int bits(Mask m) {
+#ifdef __AVX__
+  return __builtin_ia32_movmskpd256(reinterpret_cast<Lanes>(m));
+#else
+  return static_cast<int>((m[0] & 1) | (m[1] & 2) | (m[2] & 4) | (m[3] & 8));
+#endif
+}
+
+// Filled up to whole registers with the last vertex.
+void project(Contour& c, const Basis& T, Vec3 n) {
+  const Mat3 axes{T.t1, T.t2, n};
   for (int i = 0; i < c.count; ++i) {
-    c.x[i] = dot(T.t1, c.vertex(i));
-    c.y[i] = dot(T.t2, c.vertex(i));
+    const Vec3 seen = transpose_times(axes, c.vertex(i));
+    c.x[i] = seen[0], c.y[i] = seen[1], c.z[i] = seen[2];
   }
+  for (int i = c.count; i % 4 != 0; ++i) c.x[i] = c.x[i - 1], c.y[i] = c.y[i - 1], c.z[i] = c.z[i - 1];
 }
 
 // Twice the signed area; its sign is the sense in which the outline runs.
@@ -49,27 +65,44 @@ double turn(const Contour& c) {
   return area;
 }
 
-bool inside(const Contour& c, double sense, double x, double y, double tolerance) {
-  for (int i = 0, j = c.count - 1; i < c.count; j = i++) {
-    const double ex = c.x[i] - c.x[j], ey = c.y[i] - c.y[j];
-    const double side = sense * (ex * (y - c.y[j]) - ey * (x - c.x[j]));
-    if (side < 0 && side * side > tolerance * tolerance * (ex * ex + ey * ey)) return false;
-  }
-  return true;
-}
+// A face's plane as a height over the contact plane: N.(x - p) = 0 solved for the part of x along n.
+struct HeightPlane {
+  double at_origin, along_x, along_y;
 
-// Distance along n from x to the plane of a contour.
-double to_plane(const Contour& c, Vec3 x, Vec3 n) { return dot(c.normal, c.point - x) / dot(c.normal, n); }
+  HeightPlane(const Contour& face, const Basis& T, Vec3 n) {
+    const double inverse = 1.0 / dot(face.normal, n);
+    at_origin = dot(face.normal, face.point) * inverse;
+    along_x = -dot(face.normal, T.t1) * inverse;
+    along_y = -dot(face.normal, T.t2) * inverse;
+  }
+  Lanes operator()(Lanes x, Lanes y) const {
+    return broadcast(at_origin) + broadcast(along_x) * x + broadcast(along_y) * y;
+  }
+};
+
+// Which of four points lie inside a closed contour, as bits.
+int inside(const Contour& c, Lanes x, Lanes y, double tolerance) {
+  const double sense = turn(c) > 0 ? 1.0 : -1.0;
+  Mask out = x != x;
+  for (int i = 0, j = c.count - 1; i < c.count; j = i++) {
+    const double ex = sense * (c.x[i] - c.x[j]), ey = sense * (c.y[i] - c.y[j]);
+    const Lanes side = broadcast(ex) * (y - broadcast(c.y[j])) - broadcast(ey) * (x - broadcast(c.x[j]));
+    const double slack = tolerance * tolerance * (ex * ex + ey * ey);
+    out |= (side < broadcast(0.0)) & (side * side > broadcast(slack));
+  }
+  return bits(~out);
+}
 
 struct Clip {
   Contour &a, &b;
+  const Basis& T;
   Vec3 n;
   NormalRule rule;
   double margin, tolerance;
   ContactPoint* out;
   int limit, count = 0;
 
-  bool near(double apart) const { return apart - a.radius - b.radius <= margin; }
+  double reach() const { return margin + a.radius + b.radius; }
 
   // xa, xb on the cores, apart by `apart` along n.
   void add(Vec3 xa, double apart, Feature fa, Feature fb) {
@@ -90,11 +123,17 @@ struct Clip {
   }
 };
 
-void corners_of_a(Clip& k, double sense_b) {
-  for (int i = 0; i < k.a.count; ++i) {
-    const double apart = to_plane(k.b, k.a.vertex(i), k.n);
-    if (k.near(apart) && inside(k.b, sense_b, k.a.x[i], k.a.y[i], k.tolerance))
-      k.add(k.a.vertex(i), apart, k.a.at_vertex[i], {FeatureKind::face, k.b.face});
+void corners_of_a(Clip& k) {
+  const HeightPlane plane(k.b, k.T, k.n);
+  for (int first = 0; first < k.a.count; first += 4) {
+    const Lanes x = load4(k.a.x + first), y = load4(k.a.y + first);
+    const Lanes apart = plane(x, y) - load4(k.a.z + first);
+    const int near = bits(apart <= broadcast(k.reach()));
+    if (near == 0) continue;
+    const int found = near & inside(k.b, x, y, k.tolerance);
+    for (int i = 0; i < 4 && first + i < k.a.count; ++i)
+      if (found >> i & 1)
+        k.add(k.a.vertex(first + i), apart[i], k.a.at_vertex(first + i), {FeatureKind::face, k.b.face});
   }
 }
 
@@ -105,51 +144,76 @@ bool is_corner_of(const Contour& c, double x, double y, double tolerance) {
   return false;
 }
 
-void corners_of_b(Clip& k, double sense_a) {
-  for (int i = 0; i < k.b.count; ++i) {
-    const double apart = -to_plane(k.a, k.b.vertex(i), k.n);
-    if (!k.near(apart) || !inside(k.a, sense_a, k.b.x[i], k.b.y[i], k.tolerance)) continue;
-    if (k.b.closed && is_corner_of(k.a, k.b.x[i], k.b.y[i], 2 * k.tolerance)) continue;
-    k.add(k.b.vertex(i) - k.n * apart, apart, {FeatureKind::face, k.a.face}, k.b.at_vertex[i]);
+void corners_of_b(Clip& k) {
+  const HeightPlane plane(k.a, k.T, k.n);
+  for (int first = 0; first < k.b.count; first += 4) {
+    const Lanes x = load4(k.b.x + first), y = load4(k.b.y + first);
+    const Lanes apart = load4(k.b.z + first) - plane(x, y);
+    const int near = bits(apart <= broadcast(k.reach()));
+    if (near == 0) continue;
+    const int found = near & inside(k.a, x, y, k.tolerance);
+    for (int i = 0; i < 4 && first + i < k.b.count; ++i) {
+      if (!(found >> i & 1)) continue;
+      if (k.b.closed && is_corner_of(k.a, x[i], y[i], 2 * k.tolerance)) continue;
+      k.add(k.b.vertex(first + i) - k.n * apart[i], apart[i], {FeatureKind::face, k.a.face},
+            k.b.at_vertex(first + i));
+    }
   }
 }
 
-// Of a contour against the plane of the other, which is the contact plane: the vertices not above the margin.
-void mark_near(const Clip& k, const Contour& c, const Contour& plane, double sign, bool* near) {
-  for (int i = 0; i < c.count; ++i) near[i] = k.near(sign * dot(k.n, c.vertex(i) - plane.point));
+// Bits of vertices, moved from each to the one before it.
+unsigned next_of(const Contour& c, unsigned side) { return side >> 1 | (side & 1u) << (c.count - 1); }
+
+// Of a contour against the plane of the other, which is the contact plane: the edges with an end not above
+// the margin.
+unsigned near_edges(const Clip& k, const Contour& c, const Contour& plane, double sign) {
+  const double level = dot(k.n, plane.point);
+  unsigned near = 0;
+  for (int i = 0; i < c.count; ++i) near |= (sign * (c.z[i] - level) <= k.reach() ? 1u : 0u) << i;
+  return near | next_of(c, near);
+}
+
+// Bits of b's vertices to the left of a's edge from (x, y) along (ax, ay).
+unsigned left_of(const Contour& b, double x, double y, double ax, double ay) {
+  unsigned left = 0;
+  for (int first = 0; first < b.count; first += 4) {
+    const Lanes side = broadcast(ax) * (load4(b.y + first) - broadcast(y)) -
+                       broadcast(ay) * (load4(b.x + first) - broadcast(x));
+    left |= static_cast<unsigned>(bits(side > broadcast(0.0))) << first;
+  }
+  return left & (~0u >> (32 - b.count));
+}
+
+// One edge of each, which cross as seen along n.
+void add_crossing(Clip& k, int i, int j) {
+  const Contour &a = k.a, &b = k.b;
+  const int i2 = i + 1 < a.count ? i + 1 : 0, j2 = j + 1 < b.count ? j + 1 : 0;
+  if (b.at_edge(j).index < 0) return;
+  const double ax = a.x[i2] - a.x[i], ay = a.y[i2] - a.y[i], bx = b.x[j2] - b.x[j], by = b.y[j2] - b.y[j];
+  const double rx = b.x[j] - a.x[i], ry = b.y[j] - a.y[i];
+  const double s1 = ax * ry - ay * rx, s2 = ax * (b.y[j2] - a.y[i]) - ay * (b.x[j2] - a.x[i]);
+  const double t = (rx * by - ry * bx) / (ax * by - ay * bx), s = s1 / (s1 - s2);
+  const double reach_a = k.tolerance / std::sqrt(ax * ax + ay * ay);
+  const double reach_b = k.tolerance / std::sqrt(bx * bx + by * by);
+  if (!(t > reach_a && t < 1 - reach_a && s > reach_b && s < 1 - reach_b)) return;
+  const Vec3 xa = a.vertex(i) + (a.vertex(i2) - a.vertex(i)) * t;
+  const Vec3 xb = b.vertex(j) + (b.vertex(j2) - b.vertex(j)) * s;
+  k.add(xa, dot(k.n, xb - xa), a.at_edge(i), b.at_edge(j));
 }
 
 void crossings(Clip& k) {
   const Contour &a = k.a, &b = k.b;
+  const unsigned all_a = ~0u >> (32 - a.edges()), all_b = ~0u >> (32 - b.edges());
   // An edge whose ends are both above the margin has no crossing below it.
-  const bool skip_a = k.rule == NormalRule::face_b, skip_b = k.rule == NormalRule::face_a;
-  bool near_a[Contour::room], near_b[Contour::room];
-  if (skip_a) mark_near(k, a, b, -1.0, near_a);
-  if (skip_b) mark_near(k, b, a, 1.0, near_b);
-  for (int i = 0; i < a.edges(); ++i) {
-    const int i2 = i + 1 < a.count ? i + 1 : 0;
-    if (skip_a && !near_a[i] && !near_a[i2]) continue;
-    const double ax = a.x[i2] - a.x[i], ay = a.y[i2] - a.y[i];
-    if (a.at_edge[i].index < 0) continue;  // of a face that was thinned out
-    const double reach_a = k.tolerance / std::sqrt(ax * ax + ay * ay);
-    for (int j = 0; j < b.edges(); ++j) {
-      const int j2 = j + 1 < b.count ? j + 1 : 0;
-      if (skip_b && !near_b[j] && !near_b[j2]) continue;
-      const double rx = b.x[j] - a.x[i], ry = b.y[j] - a.y[i];
-      if (b.at_edge[j].index < 0) continue;
-      // On which sides of a's edge do b's ends lie?
-      const double s1 = ax * ry - ay * rx;
-      const double s2 = ax * (b.y[j2] - a.y[i]) - ay * (b.x[j2] - a.x[i]);
-      if ((s1 > 0) == (s2 > 0)) continue;
-      const double bx = b.x[j2] - b.x[j], by = b.y[j2] - b.y[j];
-      const double determinant = ax * by - ay * bx;
-      const double t = (rx * by - ry * bx) / determinant, s = s1 / (s1 - s2);
-      const double reach_b = k.tolerance / std::sqrt(bx * bx + by * by);
-      if (!(t > reach_a && t < 1 - reach_a && s > reach_b && s < 1 - reach_b)) continue;
-      const Vec3 xa = a.vertex(i) + (a.vertex(i2) - a.vertex(i)) * t;
-      const Vec3 xb = b.vertex(j) + (b.vertex(j2) - b.vertex(j)) * s;
-      k.add(xa, dot(k.n, xb - xa), a.at_edge[i], b.at_edge[j]);
-    }
+  const unsigned edges_a = k.rule == NormalRule::face_b ? all_a & near_edges(k, a, b, -1.0) : all_a;
+  const unsigned edges_b = k.rule == NormalRule::face_a ? all_b & near_edges(k, b, a, 1.0) : all_b;
+  if (edges_b == 0) return;
+  for (unsigned rest = edges_a; rest != 0; rest &= rest - 1) {
+    const int i = std::countr_zero(rest), i2 = i + 1 < a.count ? i + 1 : 0;
+    if (a.at_edge(i).index < 0) continue;  // of a face that was thinned out
+    const unsigned left = left_of(b, a.x[i], a.y[i], a.x[i2] - a.x[i], a.y[i2] - a.y[i]);
+    for (unsigned crossed = (left ^ next_of(b, left)) & edges_b; crossed != 0; crossed &= crossed - 1)
+      add_crossing(k, i, std::countr_zero(crossed));
   }
 }
 
@@ -183,11 +247,11 @@ void axis_contour(const Shape& shape, const Placement& at, Vec3 outward, Contour
 int clip(Contour& a, Contour& b, Vec3 n, NormalRule rule, double margin, double size, ContactPoint* out,
          int limit) {
   const Basis T(n);
-  project(a, T);
-  project(b, T);
-  Clip k{a, b, n, rule, margin, 1e-9 * size, out, limit};
-  if (b.closed) corners_of_a(k, turn(b) > 0 ? 1.0 : -1.0);
-  if (a.closed) corners_of_b(k, turn(a) > 0 ? 1.0 : -1.0);
+  project(a, T, n);
+  project(b, T, n);
+  Clip k{a, b, T, n, rule, margin, 1e-9 * size, out, limit};
+  if (b.closed) corners_of_a(k);
+  if (a.closed) corners_of_b(k);
   crossings(k);
   return k.count;
 }

@@ -2,6 +2,7 @@
 // The part of a shape that lies along a contact plane: a face's polygon or a rounded segment.
 
 #include "articula/collision/narrowphase.hpp"
+#include "pairs.hpp"
 #include "patch.hpp"
 
 namespace articula::collision {
@@ -9,24 +10,25 @@ namespace articula::collision {
 struct Contour {
   static constexpr int room = 32;
 
-  // Raw, because clearing it would take longer than filling it.
-  alignas(32) unsigned char storage[room * sizeof(Vec3)];
-  double x[room], y[room];                 // in the basis of the contact plane
-  Feature at_vertex[room], at_edge[room];  // edge i runs from vertex i to the next
+  Uncleared<Vec3, room> vertices;
+  // Seen along the contact's normal: across it and along it, in a basis of the contact plane.
+  alignas(32) double x[room], y[room], z[room];
+  Uncleared<Feature, room> vertex_features, edge_features;
   int count = 0;
   bool closed = false;  // a polygon, not a segment
   int face = -1;
   Vec3 normal, point;   // of the face, outward
   double radius = 0.0;  // of a rounded segment
 
-  Vec3& vertex(int i) { return reinterpret_cast<Vec3*>(storage)[i]; }
-  const Vec3& vertex(int i) const { return reinterpret_cast<const Vec3*>(storage)[i]; }
+  const Vec3& vertex(int i) const { return vertices.data()[i]; }
+  Feature at_vertex(int i) const { return vertex_features.data()[i]; }
+  Feature at_edge(int i) const { return edge_features.data()[i]; }  // from vertex i to the next
   int edges() const { return closed ? count : count - 1; }
 
   void add(Vec3 v, Feature vertex_feature, Feature edge_feature) {
-    vertex(count) = v;
-    at_vertex[count] = vertex_feature;
-    at_edge[count++] = edge_feature;
+    vertices.data()[count] = v;
+    vertex_features.data()[count] = vertex_feature;
+    edge_features.data()[count++] = edge_feature;
   }
 };
 

@@ -38,6 +38,10 @@ ContactDerivatives differentiate(const Shape& a, const Placement& at_a, const Sh
   const Vec3 na = local.normal_a(contact), nb = local.normal_b(contact);
   ContactDerivatives out;
   out.one_sided = r.one_sided;
+  if (contact.rule == NormalRule::features) {
+    r.by_motions(out.motion);
+    return out;
+  }
   const Vec3 unit_axis[3] = {Vec3(1, 0, 0), Vec3(0, 1, 0), Vec3(0, 0, 1)};
   for (int i = 0; i < 3; ++i) {
     const Vec3 e = unit_axis[i];

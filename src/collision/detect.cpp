@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "support.hpp"
+
 namespace articula::collision {
 namespace {
 
@@ -105,6 +107,11 @@ Contacts::Contacts(const Colliders& colliders, int wanted) {
   reach.assign(n, 0.0);
   for (const ColliderPair& pair : colliders.pairs()) pair_margin.push_back(colliders.margin(pair));
   pair_reach.resize(pair_margin.size());
+  widest_margin.assign(n, 0.0);
+  for (std::size_t k = 0; k < pair_margin.size(); ++k)
+    for (const int i : {colliders.pairs()[k].a, colliders.pairs()[k].b})
+      widest_margin[at(i)] = std::max(widest_margin[at(i)], pair_margin[k]);
+  for (auto* lanes : {&x, &y, &z, &extent}) lanes->resize(n + 4);
   set_numbers(colliders);
   if (!colliders.swept()) return;
   for (std::size_t i = 0; i < n; ++i) order.push_back(static_cast<int>(i));
@@ -124,6 +131,34 @@ Placement collider_placement(const Colliders& colliders, const Data& data, int c
   return link_placement(data, collider.link) * collider.in_link;
 }
 
+namespace {
+
+using Mask = decltype(Lanes{} < Lanes{});
+
+// Four spheres at a time against one. Those near enough are looked at again with their own pair's margin.
+void look_along(const Colliders& colliders, const Data& data, Contacts& contacts, const ColliderRun& run) {
+  const auto& c = contacts;
+  const Lanes x = broadcast(c.x[at(run.a)]), y = broadcast(c.y[at(run.a)]), z = broadcast(c.z[at(run.a)]);
+  const Lanes extent = broadcast(c.extent[at(run.a)]);
+  for (int i = 0; i < run.count; i += 4) {
+    const std::size_t b = at(run.first + i);
+    const Lanes dx = load4(&c.x[b]) - x, dy = load4(&c.y[b]) - y, dz = load4(&c.z[b]) - z;
+    const Lanes reach = load4(&c.extent[b]) + extent;
+    const Mask near = dx * dx + dy * dy + dz * dz <= reach * reach;
+    if ((near[0] | near[1] | near[2] | near[3]) == 0) continue;
+    for (int lane = 0; lane < 4 && i + lane < run.count; ++lane) {
+      if (near[lane] == 0) continue;
+      const std::size_t k = at(run.pair + i + lane);
+      const ColliderPair& pair = colliders.pairs()[k];
+      const double extra = extra_reach(contacts, pair), margin = contacts.pair_margin[k] + extra;
+      if (near_enough(colliders, data, contacts, pair, margin, contacts.pair_reach[k] + extra))
+        touch(colliders, data, contacts, pair, margin);
+    }
+  }
+}
+
+}  // namespace
+
 DetectStatus detect(const Colliders& colliders, const Model&, const Data& data, Contacts& contacts) {
   contacts.list.clear();
   contacts.status = DetectStatus::ok;
@@ -131,19 +166,17 @@ DetectStatus detect(const Colliders& colliders, const Model&, const Data& data, 
   const int n = static_cast<int>(colliders.list().size());
   for (int i = 0; i < n; ++i) {
     const Collider& c = colliders.list()[at(i)];
-    contacts.centre[at(i)] =
+    const Vec3 centre =
         data.link_reference[at(c.link)] + (data.link_r[at(c.link)] + data.link_R[at(c.link)] * c.centre);
+    contacts.centre[at(i)] = centre;
+    contacts.x[at(i)] = centre[0], contacts.y[at(i)] = centre[1], contacts.z[at(i)] = centre[2];
+    contacts.extent[at(i)] = c.radius + contacts.widest_margin[at(i)] + contacts.reach[at(i)];
   }
   if (colliders.swept()) {
     sweep(colliders, data, contacts);
     return contacts.status;
   }
-  const auto& pairs = colliders.pairs();
-  for (std::size_t k = 0; k < pairs.size(); ++k) {
-    const double extra = extra_reach(contacts, pairs[k]), margin = contacts.pair_margin[k] + extra;
-    if (near_enough(colliders, data, contacts, pairs[k], margin, contacts.pair_reach[k] + extra))
-      touch(colliders, data, contacts, pairs[k], margin);
-  }
+  for (const ColliderRun& run : colliders.runs()) look_along(colliders, data, contacts, run);
   return contacts.status;
 }
 

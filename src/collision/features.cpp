@@ -170,15 +170,6 @@ Feature spanned_box(const int* vertices, int count, Vec3 n) {
   return {FeatureKind::face, nearest_face(Shape::box(1, 1, 1), n, 0)};
 }
 
-// Two neighbours inside one merged face do not make an edge.
-bool is_true_edge(const Hull& hull, int from, int to) {
-  int shared = 0;
-  for (int i = hull.around_begin[from]; i < hull.around_begin[from + 1]; ++i)
-    for (int j = hull.around_begin[to]; j < hull.around_begin[to + 1]; ++j)
-      shared += hull.around[i] == hull.around[j];
-  return shared >= 2;
-}
-
 Feature spanned_mesh(const Shape& shape, const int* vertices, int count, Vec3 n) {
   const Hull& hull = *shape.hull;
   int low = vertices[0], high = vertices[0], distinct = 1;
@@ -191,9 +182,9 @@ Feature spanned_mesh(const Shape& shape, const int* vertices, int count, Vec3 n)
     high = vertices[i] > high ? vertices[i] : high;
   }
   if (distinct == 1) return {FeatureKind::point, low};
-  if (distinct == 2 && is_true_edge(hull, low, high)) {
+  if (distinct == 2) {
     const int edge = hull_edge(hull, low, high);
-    if (edge >= 0) return {FeatureKind::line, edge};
+    if (edge >= 0 && hull.edge_bends[edge]) return {FeatureKind::line, edge};
   }
   return {FeatureKind::face, nearest_face(shape, n, vertices[0])};
 }

@@ -136,6 +136,12 @@ void build_adjacency(Hull& hull, const Triangles& triangles) {
     while (hull.ring_vertex.size() % 4 != 0) hull.ring_vertex.push_back(list.front());
   }
   hull.ring_begin.push_back(static_cast<int>(hull.ring_vertex.size()) / 4);
+  for (std::size_t e = 0; e < hull.edge_end.size(); ++e) {
+    const auto &from = around[hull.edge_start[e]], &to = around[hull.edge_end[e]];
+    const auto shared = std::count_if(from.begin(), from.end(),
+                                      [&](int f) { return std::find(to.begin(), to.end(), f) != to.end(); });
+    hull.edge_bends.push_back(shared >= 2);
+  }
 }
 
 void update_bounds(Hull& hull) {
@@ -155,9 +161,71 @@ void update_bounds(Hull& hull) {
   }
 }
 
-// The farthest vertex along the middle of each cell. Neighbouring cells have nearly the same.
+constexpr int cluster_size = 16;
+
+// Halves the vertices across the longest side of their box until a cluster holds them.
+void split_into_clusters(const Hull& hull, int* begin, int* end, std::vector<int>& out) {
+  if (end - begin <= cluster_size) {
+    out.insert(out.end(), begin, end);
+    while (out.size() % cluster_size != 0) out.push_back(-1);
+    return;
+  }
+  Vec3 low = hull.vertices[*begin], high = low;
+  for (const int* v = begin; v != end; ++v)
+    for (int i = 0; i < 3; ++i) {
+      low.lanes[i] = std::min(low[i], hull.vertices[*v][i]);
+      high.lanes[i] = std::max(high[i], hull.vertices[*v][i]);
+    }
+  const Vec3 side = high - low;
+  const int axis = side[0] >= side[1] && side[0] >= side[2] ? 0 : side[1] >= side[2] ? 1 : 2;
+  // Whole clusters to the left.
+  int* middle = begin + ((end - begin) / 2 + cluster_size - 1) / cluster_size * cluster_size;
+  std::nth_element(begin, middle, end, [&](int a, int b) {
+    const double x = hull.vertices[a][axis], y = hull.vertices[b][axis];
+    return x != y ? x < y : a < b;
+  });
+  split_into_clusters(hull, begin, middle, out);
+  split_into_clusters(hull, middle, end, out);
+}
+
+void build_clusters(Hull& hull) {
+  std::vector<int> order(hull.vertices.size());
+  std::iota(order.begin(), order.end(), 0);
+  hull.cluster_vertex.clear();
+  split_into_clusters(hull, order.data(), order.data() + order.size(), hull.cluster_vertex);
+}
+
+void update_clusters(Hull& hull) {
+  const std::size_t count = hull.cluster_vertex.size() / cluster_size, padded = (count + 3) / 4 * 4;
+  hull.cluster_place.assign(3 * hull.cluster_vertex.size(), 0.0);
+  for (auto* list : {&hull.cluster_x, &hull.cluster_y, &hull.cluster_z}) list->assign(padded, 0.0);
+  hull.cluster_radius.assign(padded, -INFINITY);  // what only fills up is never near
+  for (std::size_t c = 0; c < count; ++c) {
+    const int* member = &hull.cluster_vertex[cluster_size * c];
+    Vec3 low = hull.vertices[member[0]], high = low;
+    for (std::size_t k = 0; k < cluster_size && member[k] >= 0; ++k)
+      for (int i = 0; i < 3; ++i) {
+        const double value = hull.vertices[member[k]][i];
+        low.lanes[i] = std::min(low[i], value);
+        high.lanes[i] = std::max(high[i], value);
+        hull.cluster_place[3 * (cluster_size * c + k / 4 * 4) + 4 * static_cast<std::size_t>(i) + k % 4] =
+            value;
+      }
+    const Vec3 centre = (low + high) * 0.5;
+    double radius = 0;
+    for (std::size_t k = 0; k < cluster_size && member[k] >= 0; ++k)
+      radius = std::max(radius, norm(hull.vertices[member[k]] - centre));
+    hull.cluster_x[c] = centre[0], hull.cluster_y[c] = centre[1], hull.cluster_z[c] = centre[2];
+    hull.cluster_radius[c] = radius * (1 + 1e-12);
+  }
+}
+
+// The farthest vertex along the middle of each cell, the cells about as many as the vertices. Neighbouring
+// cells have nearly the same.
 void build_starts(Hull& hull) {
   if (hull.vertex_count() <= scanned_vertices) return;
+  const int start_cells = hull.vertex_count() < 400 ? 8 : 16;
+  hull.cells = start_cells;
   int vertex = 0;
   for (int side = 0; side < 6; ++side)
     for (int i = 0; i < start_cells; ++i)
@@ -197,6 +265,7 @@ Hull make_hull(const std::vector<Vector3>& points, const Triangles& triangles,
   build_faces(hull, used, hull.radius);
   if (hull.face_count() < 4) throw Error("a convex hull needs a volume: all its vertices lie in one plane");
   build_adjacency(hull, used);
+  build_clusters(hull);
   update_places(hull);
   build_starts(hull);
   return hull;
@@ -204,6 +273,7 @@ Hull make_hull(const std::vector<Vector3>& points, const Triangles& triangles,
 
 void update_places(Hull& hull) {
   update_bounds(hull);
+  update_clusters(hull);
   const std::size_t padded = (hull.vertices.size() + 3) / 4 * 4;
   hull.x.resize(padded), hull.y.resize(padded), hull.z.resize(padded);
   for (std::size_t i = 0; i < padded; ++i) {

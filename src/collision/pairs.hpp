@@ -47,6 +47,7 @@ template <class T, int room>
 struct Uncleared {
   alignas(T) unsigned char storage[room * sizeof(T)];
   T* data() { return reinterpret_cast<T*>(storage); }
+  const T* data() const { return reinterpret_cast<const T*>(storage); }
 };
 
 inline ContactPoint contact_of(const Distance& d) {

@@ -101,51 +101,64 @@ int plane_ellipsoid_contacts(const PairArguments& pair, ContactPoint* out) {
 
 namespace {
 
-// The vertices found so far, and a table that tells whether one is among them.
-struct FoundVertices {
-  static constexpr int room = 255;
-  static constexpr unsigned slots = 512;
+// Vertices below a level, by cluster: those whose sphere reaches below it.
+struct BelowPlane {
+  static constexpr int room = 256;
   int vertex[room], count = 0;
   double height[room];
-  unsigned char slot[slots] = {};  // 1 + index in `vertex`; 0: free
 
-  void add(int v, double h) {
-    unsigned i = static_cast<unsigned>(v) * 2654435761u >> 23;
-    for (; slot[i] != 0; i = (i + 1) % slots)
-      if (vertex[slot[i] - 1] == v) return;
-    if (count == room) return;
-    vertex[count] = v;
-    height[count] = h;
-    slot[i] = static_cast<unsigned char>(++count);
+  // Heights are middle + n . x.
+  BelowPlane(const Hull& hull, Vec3 n, double middle, double level) {
+    const Lanes nx = broadcast(n[0]), ny = broadcast(n[1]), nz = broadcast(n[2]), m = broadcast(middle);
+    const auto heights = [&](const double* x, const double* y, const double* z) {
+      return load4(x) * nx + load4(y) * ny + load4(z) * nz + m;
+    };
+    const int clusters = static_cast<int>(hull.cluster_x.size());
+    for (int c = 0; c < clusters; c += 4) {
+      const Lanes lowest = heights(&hull.cluster_x[c], &hull.cluster_y[c], &hull.cluster_z[c]) -
+                           load4(&hull.cluster_radius[c]);
+      const auto near = lowest <= broadcast(level);
+      if ((near[0] | near[1] | near[2] | near[3]) == 0) continue;
+      for (int i = 0; i < 4; ++i)
+        if (near[i] != 0)
+          for (int group = 4 * (c + i); group < 4 * (c + i) + 4; ++group) {
+            const double* place = &hull.cluster_place[12 * static_cast<std::size_t>(group)];
+            take(&hull.cluster_vertex[4 * static_cast<std::size_t>(group)],
+                 heights(place, place + 4, place + 8), level);
+          }
+    }
+  }
+
+ private:
+  void take(const int* members, Lanes h, double level) {
+    const auto below = h <= broadcast(level);
+    if ((below[0] | below[1] | below[2] | below[3]) == 0) return;
+    for (int k = 0; k < 4; ++k)
+      if (below[k] != 0 && members[k] >= 0 && count < room) {
+        vertex[count] = members[k];
+        height[count++] = h[k];
+      }
   }
 };
 
 }  // namespace
 
-// All vertices below the margin: they hang together, so they are found by spreading from the lowest.
+// The vertices below the margin, and of these the ones that carry.
 int plane_mesh_contacts(const PairArguments& pair, ContactPoint* out) {
   const Vec3 n = pair.at_a.R.z, local = transpose_times(pair.at_b.R, n);
   const Hull& hull = *pair.b.hull;
   const double middle = dot(n, pair.at_b.p - pair.at_a.p);
-  const int lowest = support_mesh(hull, -local).vertex;
-  if (middle + dot(local, hull.vertices[lowest]) > pair.margin) return 0;
-  FoundVertices found;
-  found.add(lowest, middle + dot(local, hull.vertices[lowest]));
-  const Lanes nx = broadcast(local[0]), ny = broadcast(local[1]), nz = broadcast(local[2]);
-  for (int i = 0; i < found.count; ++i)
-    for (int g = hull.ring_begin[found.vertex[i]]; g < hull.ring_begin[found.vertex[i] + 1]; ++g) {
-      const double* place = &hull.ring_place[12 * static_cast<std::size_t>(g)];
-      const Lanes h = load4(place) * nx + load4(place + 4) * ny + load4(place + 8) * nz + broadcast(middle);
-      for (int k = 0; k < 4; ++k)
-        if (h[k] <= pair.margin) found.add(hull.ring_vertex[4 * g + k], h[k]);
-    }
-  Uncleared<Vec3, FoundVertices::room> x;
-  for (int i = 0; i < found.count; ++i) x.data()[i] = hull.vertices[found.vertex[i]];
+  // Of many vertices the lowest is found faster than all clusters are looked at.
+  constexpr int many = 2048;
+  if (hull.vertex_count() > many && middle + dot(local, support_mesh(hull, -local).x) > pair.margin) return 0;
+  const BelowPlane below(hull, local, middle, pair.margin);
+  Uncleared<Vec3, BelowPlane::room> x;
+  for (int i = 0; i < below.count; ++i) x.data()[i] = hull.vertices[below.vertex[i]];
   int kept[max_contact_points];
-  const int count = choose(x.data(), found.height, found.count, local, kept);
+  const int count = choose(x.data(), below.height, below.count, local, kept);
   for (int i = 0; i < count; ++i) {
-    const int v = found.vertex[kept[i]];
-    out[i] = on_plane(n, pair.at_b * hull.vertices[v], found.height[kept[i]], {FeatureKind::point, v});
+    const int v = below.vertex[kept[i]];
+    out[i] = on_plane(n, pair.at_b * hull.vertices[v], below.height[kept[i]], {FeatureKind::point, v});
   }
   return count;
 }

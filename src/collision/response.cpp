@@ -189,6 +189,37 @@ ContactRate Response::by_features(const SurfaceRate& a, const SurfaceRate& b) co
   return {(a.x + b.x + T.span(slide)) * 0.5, T.span(turn), dot(n, apart)};
 }
 
+namespace {
+
+// T M T^T
+Mat3 lift(const Basis& T, const Mat2& M) {
+  return outer(T.t1 * M.xx + T.t2 * M.yx, T.t1) + outer(T.t1 * M.xy + T.t2 * M.yy, T.t2);
+}
+
+// Columns e_i x r of a cross product with r from the right.
+Mat3 cross_columns(Vec3 r) { return skew(r) * -1.0; }
+
+void write(const Mat3& position, const Mat3& normal, Vec3 distance, ContactRate* out) {
+  for (int i = 0; i < 3; ++i) out[i] = {position.column(i), normal.column(i), distance[i]};
+}
+
+}  // namespace
+
+// The map above as matrices, on x_a' = e_i x x_a, n_a' = e_i x n and so on:
+//   position' = P_a x_a' + P_b x_b' + K_a n_a' - K_b n_b',    P_a = (1 - T S_u T^T)/2,   P_b = (1 + T S_u
+//   T^T)/2 n'        = N_u (x_b' - x_a') + N_a n_a' - N_b n_b'
+void Response::by_motions(ContactRate* out) const {
+  const Mat3 half = Mat3::diagonal(0.5);
+  const Mat3 Su = lift(T, (Au + Bu) * 0.5), Ka = lift(T, (Aa + Ba) * 0.5), Kb = lift(T, (Ab + Bb) * 0.5);
+  const Mat3 U = lift(T, Nu), Va = lift(T, Na), Vb = lift(T, Nb);
+  const Mat3 Xa = cross_columns(xa), Xb = cross_columns(xb), X = cross_columns(n);
+  const Mat3 Pa = half - Su, Pb = half + Su;
+  write(Pa * Xa + Ka * X, Va * X - U * Xa, cross(n, xa), out);
+  write(Pa, U * -1.0, -n, out + 3);
+  write(Pb * Xb + Kb * X, Vb * X + U * Xb, cross(xb, n), out + 6);
+  write(Pb, U, n, out + 9);
+}
+
 ContactRate Response::by_faces(const SurfaceRate& a, const SurfaceRate& b) const {
   Vec3 dn = rule == NormalRule::face_a ? a.n : rule == NormalRule::face_b ? -b.n : (a.n - b.n) * inverse_mean;
   if (rule == NormalRule::faces) dn = dn - n * dot(n, dn);

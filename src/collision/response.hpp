@@ -34,6 +34,8 @@ struct Response {
   explicit Response(Vec3 normal) : n(normal), T(normal) {}
 
   ContactRate operator()(const SurfaceRate& a, const SurfaceRate& b) const;
+  // All rigid motions of both sides at once, where the rule is `features`.
+  void by_motions(ContactRate* out) const;
 
  private:
   ContactRate by_features(const SurfaceRate& a, const SurfaceRate& b) const;

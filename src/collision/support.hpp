@@ -58,19 +58,19 @@ inline int support_climb(const Hull& hull, Vec3 d, int vertex) {
 }
 
 // Cell of a direction on the surface of a cube: side, then row and column on it.
-inline int start_cell(Vec3 d) {
+inline int start_cell(Vec3 d, int cells) {
   const double x = std::abs(d[0]), y = std::abs(d[1]), z = std::abs(d[2]);
   const int axis = x >= y && x >= z ? 0 : y >= z ? 1 : 2;
   const double along = axis == 0 ? d[0] : axis == 1 ? d[1] : d[2];
   const double u = axis == 0 ? d[1] : d[0], v = axis == 2 ? d[1] : d[2];
-  const double scale = along != 0 ? 0.5 * start_cells / std::abs(along) : 0.0;
-  const int i = std::clamp(static_cast<int>(0.5 * start_cells + u * scale), 0, start_cells - 1);
-  const int j = std::clamp(static_cast<int>(0.5 * start_cells + v * scale), 0, start_cells - 1);
-  return ((2 * axis + (along > 0 ? 1 : 0)) * start_cells + i) * start_cells + j;
+  const double middle = 0.5 * cells, scale = along != 0 ? middle / std::abs(along) : 0.0;
+  const int i = std::clamp(static_cast<int>(middle + u * scale), 0, cells - 1);
+  const int j = std::clamp(static_cast<int>(middle + v * scale), 0, cells - 1);
+  return ((2 * axis + (along > 0 ? 1 : 0)) * cells + i) * cells + j;
 }
 
 inline int start_vertex(const Hull& hull, Vec3 d) {
-  return hull.start[static_cast<std::size_t>(start_cell(d))];
+  return hull.start[static_cast<std::size_t>(start_cell(d, hull.cells))];
 }
 
 inline SupportPoint support_mesh(const Hull& hull, Vec3 d) {

@@ -30,6 +30,11 @@ struct ColliderPair {
   int written = -1;  // index of the pair in the description, where it is written out
 };
 
+// Pairs of one collider with neighbours in a row: (a, first), (a, first + 1) ... from pairs()[pair] on.
+struct ColliderRun {
+  int a = 0, first = 0, count = 0, pair = 0;
+};
+
 struct ContactParameters {
   int condim = 3;
   double friction[5] = {1, 1, 0.005, 0.0001, 0.0001};  // tangents 1 and 2, spin, roll 1 and 2
@@ -51,6 +56,7 @@ class Colliders {
   const std::vector<Collider>& list() const { return colliders_; }
   // All pairs that may touch, in order; empty if there are too many to write down (`swept`).
   const std::vector<ColliderPair>& pairs() const { return pairs_; }
+  const std::vector<ColliderRun>& runs() const { return runs_; }
   bool swept() const { return swept_; }
   bool may_touch(int a, int b) const;
   int written_pair(int a, int b) const;
@@ -76,6 +82,7 @@ class Colliders {
   };
   std::vector<Written> written_;  // sorted
   std::vector<ColliderPair> pairs_;
+  std::vector<ColliderRun> runs_;
   bool swept_ = false;
 };
 

@@ -24,22 +24,29 @@ struct Hull {
 
   std::vector<int> edge_begin, edge_end;  // vertex v's outgoing edges: edge_end[edge_begin[v] ...]
   std::vector<int> edge_start;            // where each of them begins
+  std::vector<unsigned char> edge_bends;  // whether it borders two faces, or runs inside a merged one
 
   // The same neighbours as the support function reads them: in groups of four, which lie at x[4], y[4], z[4];
   // a last group is filled up with its first. Vertex v's groups: ring_begin[v] ...
   std::vector<int> ring_begin, ring_vertex;
   std::vector<double> ring_place;
 
+  // All vertices again in clusters of 16 that lie close together, filled up with -1: vertex k of cluster c is
+  // cluster_vertex[16 c + k], at x[4], y[4], z[4] four times over. Spheres around the clusters, padded.
+  std::vector<int> cluster_vertex;
+  std::vector<double> cluster_place, cluster_x, cluster_y, cluster_z, cluster_radius;
+
   std::vector<int> face_begin, face_loop;  // vertices of each polygon, counter-clockwise from outside
   std::vector<Vec3> face_normal;           // outward, unit
   std::vector<double> face_offset;         // normal . x on the face
   std::vector<int> around_begin, around;   // polygons around each vertex
 
-  std::vector<int> start;  // a vertex to climb from, by direction: start_cells^2 on each side of a cube
-  Vec3 centre;             // middle of the bounding box
-  Vec3 half;               // half sizes of the bounding box
-  double radius = 0.0;     // of the sphere about `centre`
-  Vec3 inside;             // a point well inside: the mean of the vertices
+  std::vector<int> start;  // a vertex to climb from, by direction: cells^2 on each side of a cube
+  int cells = 0;
+  Vec3 centre;          // middle of the bounding box
+  Vec3 half;            // half sizes of the bounding box
+  double radius = 0.0;  // of the sphere about `centre`
+  Vec3 inside;          // a point well inside: the mean of the vertices
 
   int vertex_count() const { return static_cast<int>(vertices.size()); }
   int face_count() const { return static_cast<int>(face_normal.size()); }
@@ -47,8 +54,6 @@ struct Hull {
 
 // Below this count of vertices the support function looks at all of them instead of climbing.
 inline constexpr int scanned_vertices = 32;
-// Directions in which climbing starts, along each edge of a cube.
-inline constexpr int start_cells = 8;
 
 // From points and triangles (outward orientation) of a convex hull. Throws Error if they enclose nothing.
 Hull make_hull(const std::vector<Vector3>& points, const std::vector<std::array<int, 3>>& triangles,
