@@ -117,6 +117,13 @@ MatrixX parameter_directions(const Model& model, ParameterKind kind, const Vecto
       return tendon.armature == slice.offset && tendon.joints.size() > 1;
     });
   });
+  // What is zero cannot become negative: without a bounce or dry friction there is none to be changed.
+  const bool not_negative = kind == ParameterKind::restitution || kind == ParameterKind::dry_friction ||
+                            kind == ParameterKind::friction;
+  if (not_negative)
+    std::erase_if(slices, [&](const ParameterSlice& slice) {
+      return model.theta().segment(slice.offset, slice.size).isZero(0.0);
+    });
   if (slices.empty()) return {};
   if (kind == ParameterKind::medium && !in_medium(model)) return {};
   const int before = StepInputs(model).theta;
@@ -129,7 +136,10 @@ MatrixX parameter_directions(const Model& model, ParameterKind kind, const Vecto
         direction = keeps_axes(model, body) ? box_direction(model, body, random)
                                             : real_direction(model.theta().segment(slice.offset, 10), random);
       } else {
-        for (int i = 0; i < slice.size; ++i) direction[i] = scales[slice.offset + i] * uniform(random);
+        for (int i = 0; i < slice.size; ++i) {
+          const double value = model.theta()[slice.offset + i];
+          direction[i] = (not_negative ? 0.3 * value : scales[slice.offset + i]) * uniform(random);
+        }
       }
     }
   }

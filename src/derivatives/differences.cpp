@@ -22,6 +22,11 @@ void keep_better(Differences& best, const VectorX& derivative, const VectorX& er
   }
 }
 
+// Shorter steps would only bring rounding.
+bool settled(const Differences& best) {
+  return best.error.maxCoeff() < 1e-11 * best.derivative.cwiseAbs().maxCoeff();
+}
+
 // Neville's table of differences at steps that shrink by sqrt(2), for errors in powers of h^power.
 struct Extrapolation {
   double shrink;  // of the first power that is removed
@@ -62,6 +67,7 @@ Differences ridders_differences(const std::function<VectorX(double)>& f, double 
                             std::max(ahead.cwiseAbs().maxCoeff(), behind.cwiseAbs().maxCoeff()) / h;
     even.add(difference, rounding, best);
     if (jumps) all.add(difference, rounding, best);
+    if (level >= 5 && settled(best)) break;
   }
   return best;
 }

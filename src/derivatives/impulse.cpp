@@ -56,6 +56,8 @@ bool ImpulseDerivatives::prepare(const Model& model, Data& data, const ImpulseWo
   w.after.link_r = data.link_r;
   w.after.link_reference = data.link_reference;
   w.after.S = data.S;
+  w.after.sine = data.sine;
+  w.after.cosine = data.cosine;
   propagate_motion(model, w.after, step.v_next.data(), nullptr);
   motion_rates(model, w.after, step.v_next.data(), nullptr);
   propagate_motion(model, data, step.free.v.data(), nullptr);

@@ -68,9 +68,10 @@ bool DisturbedStep::at(const ConstVectorRef& dz, double t, VectorRef x) {
   }
   const auto dtheta = dz.tail(model.theta().size());
   const double dt = *settings_.dt + t * dtheta[timestep];
-  bool taken = false;
-  if (dtheta.isZero(0.0)) {
-    taken = take(model, dt, changed_, state_, held_);
+  bool taken = false, varied = false;
+  for (int i = 0; i < dtheta.size() && !varied; ++i) varied = dtheta[i] != 0.0 && i != timestep;
+  if (!varied) {
+    taken = dt > 0.0 && take(model, dt, changed_, state_, held_);
   } else {
     VectorX theta = model.theta() + t * dtheta;
     theta[timestep] = model.theta()[timestep];

@@ -75,9 +75,11 @@ VectorX parameter_direction(const Model& model, const StepInputs& layout, Parame
                             std::mt19937& random) {
   std::uniform_real_distribution<double> number(-1.0, 1.0);
   VectorX dz = VectorX::Zero(layout.size);
+  // Placements at zero move as well as others.
+  const double least = kind == ParameterKind::placement ? 0.1 : 0.0;
   for (const ParameterSlice& slice : model.parameters().of_kind(kind)) {
     for (int i = slice.offset; i < slice.offset + slice.size; ++i)
-      dz[layout.theta + i] = 0.1 * model.theta()[i] * number(random);
+      dz[layout.theta + i] = 0.1 * std::max(std::abs(model.theta()[i]), least) * number(random);
   }
   return dz;
 }

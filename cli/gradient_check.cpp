@@ -1,0 +1,238 @@
+#include "cli/gradient_check.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "articula/derivatives/differences.hpp"
+#include "articula/dynamics/force_switches.hpp"
+#include "cli/gradient_directions.hpp"
+
+namespace articula::cli {
+
+namespace {
+
+constexpr ParameterKind kinds[] = {
+    ParameterKind::inertia,   ParameterKind::friction, ParameterKind::restitution,
+    ParameterKind::placement, ParameterKind::geometry, ParameterKind::damping,
+    ParameterKind::stiffness, ParameterKind::armature, ParameterKind::dry_friction,
+    ParameterKind::limits,    ParameterKind::gains,    ParameterKind::medium,
+    ParameterKind::gravity,   ParameterKind::dt};
+
+constexpr double first_step = 1e-4;  // times the scale of the direction
+constexpr double least_step = 1e-7;  // below this, rounding is all that differences see
+
+}  // namespace
+
+const std::vector<std::string>& block_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> list{"state", "control", "force", "wrench"};
+    for (const ParameterKind kind : kinds) list.emplace_back(to_string(kind));
+    return list;
+  }();
+  return names;
+}
+
+// What must be the same in all evaluations: the modes of every row that carries something, and the sides of
+// all kinks of forces. Rows that come and go without carrying anything do not matter.
+struct GradientCheck::Signature {
+  struct Row {
+    std::uint64_t key;
+    std::array<RowMode, 6> mode;
+    BiasMode bias;
+    bool operator==(const Row&) const = default;
+  };
+  std::vector<Row> rows;
+  std::vector<int> sides;
+  std::vector<ForceSwitch> switches;
+  static constexpr int either_side = 2;
+
+  void read_rows(const ContactRows& from) {
+    rows.clear();
+    for (const Item& item : from.items()) {
+      const int at = from.row_of(item);
+      Row row{item.key, {}, item.bias};
+      bool carries = false;
+      for (int i = 0; i < item.rows; ++i) {
+        row.mode[i] = from.mode[at + i] == RowMode::yield ? RowMode::hold : from.mode[at + i];
+        carries |= row.mode[i] != RowMode::free;
+      }
+      if (carries) rows.push_back(row);
+    }
+  }
+
+  // What rests in a medium may move either way: the second derivative of its drag jumps, not the first.
+  void read_sides(const Model& model, const Data& data, const FreeMotionWork& free, double dt) {
+    force_switches(model, data, free.forces,
+                   {free.q.data(), free.v.data(), free.activation.data(), free.control.data(), dt}, switches);
+    sides.clear();
+    for (const ForceSwitch& each : switches) {
+      const bool still = each.kind == ForceSwitch::Kind::drag_direction && each.margin < 1e-9;
+      sides.push_back(still ? either_side : each.side);
+    }
+  }
+
+  bool same_sides(const Signature& there) const {
+    for (size_t i = 0; i < sides.size(); ++i) {
+      if (sides[i] != there.sides[i] && sides[i] != either_side) return false;
+    }
+    return true;
+  }
+};
+
+GradientCheck::GradientCheck(const Model& model, Contact contact)
+    : model_(model),
+      settings_(complete(model, {.contact = contact})),
+      felt_(felt_inertia(model)),
+      scales_(parameter_scales(model, felt_)),
+      data_(model),
+      work_(model),
+      derivatives_(model),
+      disturbed_(model, settings_),
+      signature_(std::make_unique<Signature>()) {}
+
+GradientCheck::~GradientCheck() = default;
+
+bool GradientCheck::in_contact() const { return !signature_->rows.empty(); }
+
+MatrixX GradientCheck::along(const MatrixX& directions) {
+  MatrixX columns(derivatives_.outputs(), directions.cols());
+  VectorX w(derivatives_.unknowns()), dx(derivatives_.outputs());
+  for (Eigen::Index i = 0; i < directions.cols(); ++i) {
+    push_forward(derivatives_, directions.col(i), w, dx);
+    columns.col(i) = dx;
+  }
+  return columns;
+}
+
+// With the modes held nothing but forces has kinks; `more` looks for the best step where it must be found.
+VectorX GradientCheck::held_difference(const VectorX& dz, bool jumps, bool more) {
+  disturbed_.hold_modes(true);
+  VectorX x(disturbed_.outputs());
+  Signature there;
+  const double dt_rate = dz[disturbed_.layout().theta + model_.structure().timestep];
+  const auto evaluate = [&](double t) -> VectorX {
+    if (!disturbed_.at(dz, t, x)) return x;
+    there.read_sides(model_, disturbed_.data(), disturbed_.motion(), *settings_.dt + t * dt_rate);
+    if (!signature_->same_sides(there)) x.setConstant(NAN);
+    return x;
+  };
+  if (more) return ridders_differences(evaluate, {1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1}, jumps).derivative;
+  return ridders_differences(evaluate, 10.0 * first_step, jumps).derivative;
+}
+
+bool GradientCheck::true_difference(const VectorX& dz, bool jumps, VectorX& derivative) {
+  disturbed_.hold_modes(false);
+  VectorX x(disturbed_.outputs());
+  Signature there;
+  bool same = true;
+  const double dt_rate = dz[disturbed_.layout().theta + model_.structure().timestep];
+  const auto evaluate = [&](double t) -> VectorX {
+    if (!disturbed_.at(dz, t, x)) {
+      same = false;
+      return x;
+    }
+    there.read_rows(disturbed_.contact()->rows);
+    there.read_sides(model_, disturbed_.data(), disturbed_.motion(), *settings_.dt + t * dt_rate);
+    same = same && there.rows == signature_->rows && signature_->same_sides(there);
+    return x;
+  };
+  for (double step = first_step; step >= least_step; step *= 0.1) {
+    same = true;
+    evaluate(step);
+    if (same) evaluate(-step);
+    if (!same) continue;
+    derivative = ridders_differences(evaluate, step, jumps).derivative;
+    if (same) return true;
+  }
+  return false;
+}
+
+// Columns against their references, together: the error is relative to the whole block.
+void GradientCheck::compare(const MatrixX& derivative, const MatrixX& directions, bool jumps,
+                            BlockResult& block) {
+  block = {};
+  if (directions.cols() == 0) return;
+  block.present = true;
+  MatrixX held(derivative.rows(), directions.cols()), taken(derivative.rows(), directions.cols());
+  for (Eigen::Index i = 0; i < directions.cols(); ++i)
+    held.col(i) = held_difference(directions.col(i), jumps, false);
+  const double floor = std::max(1e-3 * derivative.cwiseAbs().maxCoeff(), 1e-9);
+  for (Eigen::Index i = 0; i < directions.cols(); ++i) {
+    const VectorX off = (derivative.col(i) - held.col(i)).cwiseAbs();
+    if (!off.allFinite() || (off.array() > 3e-7 * derivative.col(i).cwiseAbs().array().max(floor)).any())
+      held.col(i) = held_difference(directions.col(i), jumps, true);
+  }
+  block.largest = derivative.cwiseAbs().maxCoeff();
+  block.frozen_left_out = !held.allFinite();
+  if (!block.frozen_left_out) block.frozen_error = relative_error(derivative, held);
+  for (Eigen::Index i = 0; i < directions.cols(); ++i) {
+    VectorX column;
+    if (!true_difference(directions.col(i), jumps, column)) {
+      block.true_left_out = true;
+      return;
+    }
+    taken.col(i) = column;
+  }
+  block.true_error = relative_error(derivative, taken);
+}
+
+void GradientCheck::check_adjoint(const MatrixX& by_state, const MatrixX& by_control, std::mt19937& random) {
+  std::uniform_real_distribution<double> uniform(-1.0, 1.0);
+  VectorX x_bar(derivatives_.outputs()), w(derivatives_.unknowns()), z_bar(derivatives_.layout().size);
+  for (double& x : x_bar) x = uniform(random);
+  pull_back(derivatives_, x_bar, w, z_bar);
+  VectorX expected(by_state.cols() + by_control.cols());
+  expected << by_state.transpose() * x_bar, by_control.transpose() * x_bar;
+  adjoint_error_ = (z_bar.head(expected.size()) - expected).norm() / std::max(expected.norm(), 1e-9);
+}
+
+bool GradientCheck::run(const State& start, const Input& input, unsigned seed,
+                        std::vector<BlockResult>& blocks) {
+  std::mt19937 random(seed);
+  const StepInputs& at = derivatives_.layout();
+  const int nv = model_.nv(), nu = model_.nu(), n = derivatives_.outputs();
+  State end = start;
+  WarmStart cold;
+  const ImpulseSettings settings = impulse_settings(settings_);
+  blocks.assign(block_names().size(), {});
+  signature_->rows.clear();
+  if (impulse_step(model_, data_, work_, settings, input, end, cold).status != StepStatus::ok) return false;
+  signature_->read_rows(work_.rows);
+  signature_->read_sides(model_, data_, work_.free, settings.dt);
+  if (!disturbed_.begin(start, input) || !derivatives_.prepare(model_, data_, work_, settings)) return false;
+  MatrixX by_state(n, n), by_control(n, nu);
+  derivatives_.jacobians(by_state, by_control);
+  check_adjoint(by_state, by_control, random);
+
+  compare(by_state, MatrixX::Identity(at.size, at.control), in_medium(model_), blocks[0]);
+  const VectorX control_scale = control_scales(model_);
+  const auto diagonal = [&](int begin, const VectorX& scale) {
+    MatrixX directions = MatrixX::Zero(at.size, scale.size());
+    directions.middleRows(begin, scale.size()).diagonal() = scale;
+    return directions;
+  };
+  compare(by_control * control_scale.asDiagonal(), diagonal(at.control, control_scale), false, blocks[1]);
+  const auto eight = [&](int begin, int size, double scale) {
+    std::uniform_real_distribution<double> uniform(-1.0, 1.0);
+    MatrixX directions = MatrixX::Zero(at.size, 8);
+    for (double& x : directions.middleRows(begin, size).reshaped()) x = scale * uniform(random);
+    return directions;
+  };
+  MatrixX forces = eight(at.force, nv, 1.0);
+  forces.middleRows(at.force, nv) = (100.0 * felt_).asDiagonal() * forces.middleRows(at.force, nv);
+  compare(along(forces), forces, false, blocks[2]);
+  MatrixX wrenches = eight(at.wrench, 6 * model_.nbody(), model_.total_mass());
+  wrenches.middleRows(at.wrench, 6).setZero();  // nothing pushes the world
+  compare(along(wrenches), wrenches, false, blocks[3]);
+  for (size_t k = 0; k < std::size(kinds); ++k) {
+    const MatrixX directions = parameter_directions(model_, kinds[k], scales_, random);
+    // Where two geometries have the same coefficient the larger one may be either: a kink.
+    const bool kinked = kinds[k] == ParameterKind::friction || kinds[k] == ParameterKind::restitution;
+    if (directions.cols() > 0)
+      compare(along(directions), directions, kinked || in_medium(model_), blocks[4 + k]);
+  }
+  derivatives_.certify(certificate_);
+  return true;
+}
+
+}  // namespace articula::cli

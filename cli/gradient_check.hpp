@@ -1,0 +1,54 @@
+#pragma once
+// Derivatives of one step against Ridders' extrapolated differences of it: with its modes held, and as it is.
+
+#include <random>
+
+#include "articula/simulation/disturbed_step.hpp"
+
+namespace articula::cli {
+
+// What happened in one block (state, control, a kind of parameters) at one state.
+struct BlockResult {
+  bool present = false;       // the model has it
+  double largest = 0.0;       // of the derivative
+  double frozen_error = 0.0;  // of the step with its modes held
+  bool frozen_left_out = false;
+  double true_error = 0.0;     // of the step as it is
+  bool true_left_out = false;  // no differences within one assignment of modes
+};
+
+const std::vector<std::string>& block_names();
+
+// Workspace of one thread.
+class GradientCheck {
+ public:
+  GradientCheck(const Model& model, Contact contact);
+  ~GradientCheck();
+
+  // Everything about the step from `start`; false if it cannot be taken, or has no derivative.
+  bool run(const State& start, const Input& input, unsigned seed, std::vector<BlockResult>& blocks);
+  bool in_contact() const;                                 // some law held in the last step
+  double adjoint_error() const { return adjoint_error_; }  // against the transposed Jacobians
+  const GradientCertificate& certificate() const { return certificate_; }
+
+ private:
+  struct Signature;
+  void compare(const MatrixX& derivative, const MatrixX& directions, bool jumps, BlockResult& block);
+  MatrixX along(const MatrixX& directions);
+  VectorX held_difference(const VectorX& dz, bool jumps, bool more);
+  bool true_difference(const VectorX& dz, bool jumps, VectorX& derivative);
+  void check_adjoint(const MatrixX& by_state, const MatrixX& by_control, std::mt19937& random);
+
+  const Model& model_;
+  SimulationSettings settings_;
+  VectorX felt_, scales_;
+  Data data_;
+  ImpulseWork work_;
+  ImpulseDerivatives derivatives_;
+  DisturbedStep disturbed_;
+  std::unique_ptr<Signature> signature_;
+  GradientCertificate certificate_;
+  double adjoint_error_ = 0.0;
+};
+
+}  // namespace articula::cli

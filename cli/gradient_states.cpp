@@ -1,0 +1,129 @@
+#include "cli/gradient_states.hpp"
+
+#include <algorithm>
+#include <random>
+
+#include "articula/kinematics/manifold.hpp"
+
+namespace articula::cli {
+
+namespace {
+
+constexpr double wanted_in_contact = 0.7;  // share of the states
+constexpr int patience = 60;               // candidates passed over, per state, until flight will do
+
+class Trajectories {
+ public:
+  Trajectories(const Model& model, Contact contact, unsigned seed)
+      : model_(model),
+        simulation_(model, {.contact = contact}),
+        random_(seed) {}
+
+  std::vector<CheckedState> states(int count) {
+    std::vector<CheckedState> list;
+    int touching = 0, passed_over = 0;
+    begin();
+    while (static_cast<int>(list.size()) < count) {
+      CheckedState next = sample();
+      const bool enough = touching >= wanted_in_contact * static_cast<double>(list.size());
+      if (!next.in_contact && !enough && passed_over++ < patience * count) continue;
+      touching += next.in_contact;
+      list.push_back(std::move(next));
+    }
+    return list;
+  }
+
+ private:
+  double uniform(double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random_);
+  }
+  double normal() { return normal_(random_); }
+  bool chance(double probability) { return uniform(0.0, 1.0) < probability; }
+
+  // Where the robot stands, or as it was built; bent a little, some joints at an end of their range.
+  void begin() {
+    step_ = {};
+    step_.next = neutral_state(model_);
+    const auto& keys = model_.description().keyframes;
+    if (!keys.empty() && chance(0.7)) {
+      const auto& key = keys[static_cast<size_t>(uniform(0.0, static_cast<double>(keys.size()) - 1e-9))];
+      if (!key.q.empty()) step_.next.q = Eigen::Map<const VectorX>(key.q.data(), model_.nq());
+    }
+    VectorX bend(model_.nv());
+    const double wild = chance(0.3) ? 0.5 : 0.05;
+    for (double& x : bend) x = wild * normal();
+    const Structure& s = model_.structure();
+    for (const JointIndex& joint : s.joints) {
+      if (joint.type == JointType::free) bend.segment(joint.dof, 3) *= 0.2;
+    }
+    integrate(model_, step_.next.q, bend, 1.0, step_.next.q);
+    for (const JointIndex& joint : s.joints) {
+      if (joint.range < 0 || joint.type == JointType::ball) continue;
+      const double *range = model_.theta().data() + joint.range, slack = 1e-3 * (range[1] - range[0]);
+      double& q = step_.next.q[joint.q];
+      if (chance(0.15)) q = chance(0.5) ? range[0] : range[1];
+      q = std::clamp(q, range[0] + slack, range[1] - slack);
+    }
+    const double speed = chance(0.5) ? 1.5 : 0.2;
+    for (double& x : step_.next.v) x = speed * normal();
+    left_ = 20 + static_cast<int>(uniform(0.0, 3.0) / simulation_.dt());
+    left_ = std::min(left_, 1500);
+  }
+
+  // Anywhere in their ranges, or a little about the middle; never at an end.
+  void choose_controls() {
+    step_.input.controls.resize(model_.nu());
+    const double amplitude = chance(0.3) ? 0.9 : 0.2;
+    for (int i = 0; i < model_.nu(); ++i) {
+      const auto& range = model_.description().actuators[static_cast<size_t>(i)].control_range;
+      const double low = range ? (*range)[0] : -1.0, high = range ? (*range)[1] : 1.0;
+      step_.input.controls[i] = 0.5 * (low + high) + 0.5 * amplitude * (high - low) * uniform(-1.0, 1.0);
+    }
+  }
+
+  CheckedState sample() {
+    const int steps = 3 + static_cast<int>(uniform(0.0, 40.0));
+    choose_controls();
+    for (int i = 0; i < steps; ++i, --left_) {
+      if (left_ <= 0) begin();
+      simulation_.step(step_.next, step_.input, step_);
+      const bool lost = !step_.ok() || step_.next.v.cwiseAbs().maxCoeff() > 50.0;
+      if (lost) begin();
+    }
+    CheckedState found{step_.next, step_.input, false};
+    if (chance(0.6)) {
+      for (double& x : found.state.v) x += 0.1 * normal();
+    }
+    Step probe = simulation_.step(found.state, found.input);
+    found.in_contact = probe.ok() && carries(probe);
+    return found;
+  }
+
+  bool carries(const Step& probe) {
+    for (const StepContact& contact : probe.contacts) {
+      if (contact.mode != ContactMode::separating) return true;
+    }
+    const Simulation::Lease workspace(simulation_, probe.serial);
+    const ContactRows& rows = workspace->contact->rows;
+    for (const Item& item : rows.items()) {
+      const bool limit = item.kind == RowKind::joint_limit || item.kind == RowKind::tendon_limit;
+      if (limit && rows.mode[rows.row_of(item)] != RowMode::free) return true;
+    }
+    return false;
+  }
+
+  const Model& model_;
+  Simulation simulation_;
+  std::mt19937 random_;
+  std::normal_distribution<double> normal_;
+  Step step_;
+  int left_ = 0;
+};
+
+}  // namespace
+
+std::vector<CheckedState> trajectory_states(const Model& model, Contact contact, int count, unsigned seed) {
+  return Trajectories(model, contact, seed).states(count);
+}
+
+}  // namespace articula::cli
