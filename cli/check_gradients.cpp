@@ -65,11 +65,9 @@ struct Summary {
 // Blocks of one state.
 void add(Summary& sum, const GradientCheck& check, const std::vector<BlockResult>& results, bool in_contact,
          int index, const Options& options) {
-  // A derivative that does not exist: redundant contacts that slide, features that tie.
-  const bool one_sided = check.certificate().one_sided || check.certificate().inconsistency > 1e-9;
-  sum.one_sided += one_sided;
+  sum.one_sided += results[0].one_sided;
   sum.touching += in_contact;
-  sum.adjoint = std::max(sum.adjoint, check.adjoint_error());
+  sum.adjoint = std::max({sum.adjoint, check.adjoint_error(), check.jacobian_error()});
   for (size_t k = 0; k < results.size(); ++k) {
     const BlockResult& result = results[k];
     Block& block = sum.blocks[k];
@@ -78,17 +76,23 @@ void add(Summary& sum, const GradientCheck& check, const std::vector<BlockResult
     block.states_in_contact += in_contact;
     block.nonzero += result.largest > 1e-12;
     block.frozen_left_out += result.frozen_left_out;
-    if (!result.frozen_left_out) block.worst_frozen = std::max(block.worst_frozen, result.frozen_error);
-    const bool left_out = result.true_left_out || (one_sided && result.true_error > options.tolerance);
+    // A derivative that does not exist: rows that cannot follow, redundant contacts that slide, features that
+    // tie.
+    const bool none =
+        result.one_sided && std::max(result.frozen_error, result.true_error) > options.tolerance;
+    block.one_sided += none;
+    if (!result.frozen_left_out && !none)
+      block.worst_frozen = std::max(block.worst_frozen, result.frozen_error);
+    const bool left_out = result.true_left_out || none;
     block.left_out += left_out;
     if (!left_out) block.worst = std::max(block.worst, result.true_error);
-    const bool bad = result.frozen_error > options.tolerance ||
+    const bool bad = none || result.frozen_error > options.tolerance ||
                      (!result.true_left_out && result.true_error > options.tolerance);
     if (bad && options.verbose)
       sum.remarks.push_back(fmt::format("state {}, {} (up to {:.1e}): frozen {:.1e}, true {:.1e}{}{}", index,
                                         block.name, result.largest, result.frozen_error, result.true_error,
                                         result.true_left_out ? " left out" : "",
-                                        one_sided ? " one-sided" : ""));
+                                        result.one_sided ? " one-sided" : ""));
   }
 }
 
@@ -145,6 +149,9 @@ bool add_rows(const Options& options, Contact contact, Summary& sum, Report& rep
     report.add(row + "/nonzero_states", block.nonzero, "count");
     good = good && block.worst <= options.tolerance && block.worst_frozen <= options.tolerance;
     good = good && block.frozen_left_out == 0 && block.left_out <= 0.05 * block.states + 1;
+    if (block.one_sided > 0)
+      report.note(
+          fmt::format("{}: {} states flagged one-sided, and wrong, were left out", row, block.one_sided));
     if (block.frozen_left_out > 0)
       report.note(
           fmt::format("{}: {} states without differences at frozen modes", row, block.frozen_left_out));

@@ -1,6 +1,8 @@
 #include "cli/gradient_directions.hpp"
 
 #include <algorithm>
+#include <array>
+#include <map>
 
 #include "articula/derivatives/smooth_residual.hpp"
 #include "articula/dynamics/crba.hpp"
@@ -128,6 +130,7 @@ MatrixX parameter_directions(const Model& model, ParameterKind kind, const Vecto
   if (kind == ParameterKind::medium && !in_medium(model)) return {};
   const int before = StepInputs(model).theta;
   MatrixX directions = MatrixX::Zero(before + model.theta().size(), 8);
+  std::array<std::map<std::pair<int, double>, double>, 8> factors;
   for (const ParameterSlice& slice : slices) {
     for (int c = 0; c < 8; ++c) {
       auto direction = directions.col(c).segment(before + slice.offset, slice.size);
@@ -135,11 +138,16 @@ MatrixX parameter_directions(const Model& model, ParameterKind kind, const Vecto
         const int body = body_of(model, slice.offset);
         direction = keeps_axes(model, body) ? box_direction(model, body, random)
                                             : real_direction(model.theta().segment(slice.offset, 10), random);
-      } else {
+      } else if (not_negative) {
+        // Of two coefficients the larger holds: what is equal stays equal.
         for (int i = 0; i < slice.size; ++i) {
           const double value = model.theta()[slice.offset + i];
-          direction[i] = (not_negative ? 0.3 * value : scales[slice.offset + i]) * uniform(random);
+          const auto [factor, added] = factors[c].try_emplace({i, value}, 0.0);
+          if (added) factor->second = uniform(random);
+          direction[i] = 0.3 * value * factor->second;
         }
+      } else {
+        for (int i = 0; i < slice.size; ++i) direction[i] = scales[slice.offset + i] * uniform(random);
       }
     }
   }

@@ -25,16 +25,58 @@ bool LawSystem::prepare(const ContactProblem& problem, const RowMode* mode, cons
   }
   rows_.resize(problem.size);
   more_rows_.resize(problem.size);
-  return system_.linearise(problem_, mode_.data(), slides_.data());
+  list_unknowns(problem_, mode_.data(), slides_.data(), true, rows_held_);
+  symmetric_ = std::all_of(rows_held_.begin(), rows_held_.end(),
+                           [](const ModeUnknown& u) { return u.tangents == 0 && u.compliance == 0.0; });
+  unknowns_ = symmetric_ ? &rows_held_ : &system_.unknowns();
+  idle_.clear();
+  for (const Block& block : problem.blocks) {
+    for (int i = block.first + 1; i < block.first + block.dim && block.kind == BlockKind::contact; ++i) {
+      if (mode_[i] == RowMode::hold && problem.g(i, i) <= 1e-20 * problem.mobility(block)) idle_.push_back(i);
+    }
+  }
+  return symmetric_ ? hold_rows() : system_.linearise(problem_, mode_.data(), slides_.data());
+}
+
+bool LawSystem::hold_rows() {
+  const int n = static_cast<int>(rows_held_.size());
+  held_.resize(n);
+  for (int k = 0; k < n; ++k) {
+    const double* g = problem_.row(rows_held_[k].row);
+    double* row = held_.row(k);
+    for (int w = 0; w < n; ++w) row[w] = g[rows_held_[w].row];
+  }
+  return held_.factor(1e-10);
+}
+
+// What the rows that were left out have to say tells whether all of them can be obeyed.
+void LawSystem::solve_held() {
+  const int n = unknowns();
+  x_ = rhs_;
+  held_.solve(x_.data());
+  inconsistency_ = 0.0;
+  if (held_.rank() == n) return;
+  double scale = 0.0;
+  for (double r : rhs_) scale = std::max(scale, std::abs(r));
+  for (int k = 0; k < n && scale > 0.0; ++k) {
+    if (held_.independent(k)) continue;
+    double product = 0.0;
+    for (int w = 0; w < n; ++w) product += problem_.g(rows_held_[k].row, rows_held_[w].row) * x_[w];
+    inconsistency_ = std::max(inconsistency_, std::abs(rhs_[k] - product) / scale);
+  }
 }
 
 // The proximal term of the factor is iterated away, as in the step itself. Residuals need K times x: G is at
 // hand.
 void LawSystem::solve_unknowns(bool transposed) {
-  const auto& unknowns = system_.unknowns();
+  const auto& unknowns = *unknowns_;
   const int n = static_cast<int>(unknowns.size());
   x_.assign(n, 0.0);
   step_ = rhs_;
+  if (symmetric_) {
+    solve_held();
+    return;
+  }
   double scale = 0.0, previous = 1e300;
   for (double r : rhs_) scale = std::max(scale, std::abs(r));
   inconsistency_ = 0.0;
@@ -44,13 +86,13 @@ void LawSystem::solve_unknowns(bool transposed) {
     for (int k = 0; k < n; ++k) x_[k] += step_[k];
     // K x = A^T G B x + C x, or its transpose
     std::fill(rows_.begin(), rows_.end(), 0.0);
-    transposed ? system_.spread_equations(x_.data(), rows_.data()) : system_.spread(x_.data(), rows_.data());
+    transposed ? spread_equations(x_.data(), rows_.data()) : spread(unknowns, x_.data(), rows_.data());
     for (int i = 0; i < problem_.size; ++i)
       more_rows_[i] = strip_dot(problem_.row(i), rows_.data(), problem_.size);
     double error = 0.0;
     for (int k = 0; k < n; ++k) {
-      const double product = transposed ? system_.gather_impulses(unknowns[k], more_rows_.data())
-                                        : system_.gather(unknowns[k], more_rows_.data());
+      const double product =
+          transposed ? dot_spread(unknowns[k], more_rows_.data()) : gather(unknowns[k], more_rows_.data());
       step_[k] = rhs_[k] - product - unknowns[k].compliance * x_[k];
       error = std::max(error, std::abs(step_[k]));
     }
@@ -61,8 +103,16 @@ void LawSystem::solve_unknowns(bool transposed) {
   }
 }
 
+void LawSystem::spread_equations(const double* x, double* sigma) const {
+  for (std::size_t k = 0; k < unknowns_->size(); ++k) {
+    const ModeUnknown& u = (*unknowns_)[k];
+    if (!u.across) sigma[u.row] += x[k];
+    for (int i = 0; i < u.tangents && u.across; ++i) sigma[u.row + 1 + i] += u.along[i] * x[k];
+  }
+}
+
 void LawSystem::solve(const double* c, const double* rho, double* dlam) {
-  const auto& unknowns = system_.unknowns();
+  const auto& unknowns = *unknowns_;
   std::fill(dlam, dlam + problem_.size, 0.0);
   for (size_t k = 0; k < problem_.blocks.size(); ++k) {
     const Block& block = problem_.blocks[k];
@@ -79,7 +129,7 @@ void LawSystem::solve(const double* c, const double* rho, double* dlam) {
   rhs_.resize(unknowns.size());
   for (size_t k = 0; k < unknowns.size(); ++k) {
     const ModeSystem::Unknown& u = unknowns[k];
-    rhs_[k] = -system_.gather(u, rows_.data());
+    rhs_[k] = -gather(u, rows_.data());
     if (!u.across) {
       rhs_[k] += rho[u.row];
       continue;
@@ -89,12 +139,31 @@ void LawSystem::solve(const double* c, const double* rho, double* dlam) {
       rhs_[k] += u.compliance * u.along[i] / (block.mu[i] * block.mu[i]) * rho[u.row + 1 + i];
   }
   solve_unknowns(false);
-  system_.spread(x_.data(), dlam);
+  spread(unknowns, x_.data(), dlam);
+  double scale = 0.0;
+  for (double r : rhs_) scale = std::max(scale, std::abs(r));
+  for (int i : idle_) {
+    const double off = std::abs(rho[i] - rows_[i]);
+    if (off > 0.0) inconsistency_ = std::max(inconsistency_, off / std::max(off, scale));
+  }
+}
+
+// Of all columns of right_ together, weighted so that they do not cancel.
+void LawSystem::note_inconsistency(int columns) {
+  inconsistency_ = 0.0;
+  if (held_.rank() == unknowns()) return;
+  rhs_.assign(unknowns(), 0.0);
+  for (int k = 0; k < unknowns(); ++k) {
+    double weight = 1.0;
+    for (int c = 0; c < columns; ++c, weight = weight > 1.6 ? weight - 0.6180339887 : weight + 0.3819660113)
+      rhs_[k] += weight * right_[static_cast<std::size_t>(k) * columns + c];
+  }
+  solve_held();
 }
 
 // As `solve`, with the explicit changes of sigma in c and no rho: what a law holds fixed stays so.
 void LawSystem::solve_columns(double* rows, int stride) {
-  const auto& unknowns = system_.unknowns();
+  const auto& unknowns = *unknowns_;
   const std::size_t n = unknowns.size(), columns = stride, size = problem_.size;
   right_.assign(n * columns, 0.0);
   for (std::size_t k = 0; k < n; ++k) {
@@ -105,6 +174,14 @@ void LawSystem::solve_columns(double* rows, int stride) {
       continue;
     }
     for (int i = 0; i < u.tangents; ++i) strip_add(to, rows + (u.row + 1 + i) * columns, -u.along[i], stride);
+  }
+  if (symmetric_) {
+    note_inconsistency(stride);
+    held_.solve_columns(right_.data(), stride, stride);
+    std::fill(rows, rows + size * columns, 0.0);
+    for (std::size_t k = 0; k < n; ++k)
+      std::copy_n(right_.data() + k * columns, columns, rows + unknowns[k].row * columns);
+    return;
   }
   solution_.assign(n * columns, 0.0);
   correction_ = right_;
@@ -138,7 +215,7 @@ void LawSystem::solve_columns(double* rows, int stride) {
 }
 
 void LawSystem::spread_columns(double* rows, int stride) const {
-  const auto& unknowns = system_.unknowns();
+  const auto& unknowns = *unknowns_;
   for (std::size_t k = 0; k < unknowns.size(); ++k) {
     const ModeSystem::Unknown& u = unknowns[k];
     const double* x = solution_.data() + k * stride;
@@ -149,12 +226,12 @@ void LawSystem::spread_columns(double* rows, int stride) const {
 }
 
 void LawSystem::solve_transposed(const double* lam_bar, double* c_bar, double* rho_bar) {
-  const auto& unknowns = system_.unknowns();
+  const auto& unknowns = *unknowns_;
   rhs_.resize(unknowns.size());
-  for (size_t k = 0; k < unknowns.size(); ++k) rhs_[k] = system_.gather_impulses(unknowns[k], lam_bar);
+  for (size_t k = 0; k < unknowns.size(); ++k) rhs_[k] = dot_spread(unknowns[k], lam_bar);
   solve_unknowns(true);
   std::fill(c_bar, c_bar + problem_.size, 0.0);
-  system_.spread_equations(x_.data(), c_bar);
+  spread_equations(x_.data(), c_bar);
   for (int i = 0; i < problem_.size; ++i) c_bar[i] = -c_bar[i];
   for (int i = 0; i < problem_.size; ++i)
     rows_[i] = lam_bar[i] + strip_dot(problem_.row(i), c_bar, problem_.size);
@@ -196,13 +273,14 @@ void slide_map(const Block& block, const SlideState& slide, const double* x, dou
 }  // namespace
 
 bool LawSystem::slides() const {
-  for (const ModeSystem::Unknown& u : system_.unknowns()) {
+  for (const ModeSystem::Unknown& u : *unknowns_) {
     if (u.tangents > 0) return true;
   }
   return false;
 }
 
 int LawSystem::rank() const {
+  if (symmetric_) return held_.rank();
   int rank = 0;
   for (int k = 0; k < unknowns(); ++k)
     rank += std::abs(system_.factor().pivot(k)) > 1e-6 * system_.unknowns()[k].weight;
