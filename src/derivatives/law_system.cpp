@@ -25,7 +25,7 @@ bool LawSystem::prepare(const ContactProblem& problem, const RowMode* mode, cons
   }
   rows_.resize(problem.size);
   more_rows_.resize(problem.size);
-  list_unknowns(problem_, mode_.data(), slides_.data(), true, rows_held_);
+  list_unknowns(problem_, mode_.data(), slides_.data(), rows_held_);
   symmetric_ = std::all_of(rows_held_.begin(), rows_held_.end(),
                            [](const ModeUnknown& u) { return u.tangents == 0 && u.compliance == 0.0; });
   unknowns_ = symmetric_ ? &rows_held_ : &system_.unknowns();
@@ -107,7 +107,7 @@ void LawSystem::spread_equations(const double* x, double* sigma) const {
   for (std::size_t k = 0; k < unknowns_->size(); ++k) {
     const ModeUnknown& u = (*unknowns_)[k];
     if (!u.across) sigma[u.row] += x[k];
-    for (int i = 0; i < u.tangents && u.across; ++i) sigma[u.row + 1 + i] += u.along[i] * x[k];
+    for (int i = 0; i < u.tangents; ++i) sigma[u.row + 1 + i] += u.equation[i] * x[k];
   }
 }
 
