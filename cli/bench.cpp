@@ -4,6 +4,7 @@
 
 #include "bench/collision.hpp"
 #include "bench/dynamics.hpp"
+#include "bench/gradients.hpp"
 #include "bench/load.hpp"
 #include "bench/solvers.hpp"
 #include "bench/steps.hpp"
@@ -32,6 +33,10 @@ void bench_dynamics(const Options& options) {
 
 void bench_collision(const Options& options) {
   print_figures(bench::measure_collision(options.full), options.json);
+}
+
+void bench_gradients(const Options& options) {
+  print_figures(bench::measure_gradients(options.full), options.json);
 }
 
 void bench_load(const Options& options) { print_figures(bench::measure_load(options.full), options.json); }
@@ -66,6 +71,7 @@ void add_bench(CLI::App& app) {
   add(*bench, "collision", "Narrow phase by pair, and the collision stage of whole robots", bench_collision);
   add_solvers(*bench);
   add(*bench, "dynamics", "Rigid-body kernels and their derivatives", bench_dynamics);
+  add(*bench, "gradients", "Jacobians and adjoints of steps in contact", bench_gradients);
   add(*bench, "load", "From a file to a model that is ready; meshes", bench_load);
   add(*bench, "steps", "Whole steps in contact under both friction laws, and batches over threads",
       bench_steps);

@@ -312,6 +312,38 @@ PeerStatus time_collision(PeerModel& model, const CollisionKernel& kernel, const
   return PEER_OK;
 }
 
+// mjd_transitionFD, centred, on (x, u): one mjData per state, ready for its step.
+PeerStatus time_transition_fd(PeerModel& model, const PeerStates& states, int repeats, double* min_ns,
+                              double* median_ns) {
+  const mjModel* m = model.m;
+  std::vector<mjData*> ready;
+  for (int i = 0; i < states.count; ++i) {
+    mjData* d = mj_makeData(m);
+    const State state = state_at(model, states, i);
+    load(d->qpos, state.q, m->nq);
+    load(d->qvel, state.v, m->nv);
+    load(d->ctrl, state.ctrl, m->nu);
+    load(d->act, state.act, m->na);
+    mj_forward(m, d);
+    ready.push_back(d);
+  }
+  const auto n = static_cast<std::size_t>(2 * m->nv + m->na);
+  std::vector<double> A(n * n), B(n * static_cast<std::size_t>(std::max<long>(m->nu, 1)));
+  const BatchTimes times = time_batches(
+      states.count, repeats,
+      [&](int i) {
+        mjd_transitionFD(m, ready[static_cast<std::size_t>(i)], 1e-6, 1, A.data(),
+                         m->nu > 0 ? B.data() : nullptr, nullptr, nullptr);
+      },
+      1e7);
+  for (mjData* d : ready) {
+    mj_deleteData(d);
+  }
+  *min_ns = times.min_ns;
+  *median_ns = times.median_ns;
+  return PEER_OK;
+}
+
 PeerStatus time_kernel(PeerModel* model, const char* name, const PeerStates* states, int repeats,
                        double* min_ns, double* median_ns) {
   if (states->count < 1) {
@@ -319,6 +351,9 @@ PeerStatus time_kernel(PeerModel* model, const char* name, const PeerStates* sta
   }
   if (const CollisionKernel* collision = find(collision_kernels, name)) {
     return time_collision(*model, *collision, *states, repeats, min_ns, median_ns);
+  }
+  if (std::string_view(name) == "transition_fd") {
+    return time_transition_fd(*model, *states, repeats, min_ns, median_ns);
   }
   const Kernel* kernel = find(kernels, name);
   if (kernel == nullptr) {

@@ -111,7 +111,7 @@ typedef struct PeerApi {
    * from (q, v, tau or a) alone, as ours do: nothing is kept from an earlier stage. Kernels, by their names
    * in the benchmark's rows: kinematics, rnea, crba_factor, aba, rnea_derivatives,
    * forward_dynamics_derivatives. MuJoCo, from poses that are ready: collision (the stage), narrowphase (the
-   * function of the first two geoms alone). */
+   * function of the first two geoms alone); transition_fd (mjd_transitionFD, centred, eps 1e-6). */
   PeerStatus (*time_kernel)(PeerModel* model, const char* kernel, const PeerStates* states, int repeats,
                             double* min_ns, double* median_ns);
 

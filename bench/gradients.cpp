@@ -1,0 +1,218 @@
+#include "bench/gradients.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "articula/derivatives/contact_free.hpp"
+#include "articula/dynamics/forward_derivatives.hpp"
+#include "articula/io/paths.hpp"
+#include "articula/simulation/rollout_gradient.hpp"
+#include "bench/peers/peer_load.hpp"
+#include "bench/support/contact_scenes.hpp"
+
+namespace articula::bench {
+namespace {
+
+// States along a trajectory, and the modes of the step before.
+struct Sample {
+  State state;
+  Input input;
+  WarmStart warm;
+};
+
+std::vector<Sample> samples_of(const Simulation& simulation, const Case& c, int count) {
+  std::vector<Sample> samples;
+  const int every = static_cast<int>(c.controls.cols()) / count;
+  Step step;
+  step.next = c.start;
+  for (int i = 0; i < every * count; ++i) {
+    step.input.controls = c.controls.col(i);
+    if (i % every == every - 1) samples.push_back({step.next, step.input, step.warm});
+    simulation.step(step.next, step.input, step);
+    if (!step.ok()) break;
+  }
+  return samples;
+}
+
+// Least mean over the samples, in us, of repeats of `work` after each sample's step; every one gets its own
+// time.
+struct Stopwatch {
+  std::vector<double> least;
+
+  void add(size_t sample, double seconds) {
+    if (least.size() <= sample) least.resize(sample + 1, 1e300);
+    least[sample] = std::min(least[sample], seconds);
+  }
+  double us() const {
+    double sum = 0.0;
+    for (double x : least) sum += x;
+    return 1e6 * sum / static_cast<double>(least.size());
+  }
+};
+
+struct Times {
+  Stopwatch step, jacobians, adjoint, adjoint_all;
+};
+
+Times time_samples(const Simulation& simulation, const std::vector<Sample>& samples, int repeats) {
+  const Model& model = simulation.model();
+  constexpr int inner = 10;
+  Times times;
+  Step step;
+  StepJacobians jacobians;
+  StepGradient gradient;
+  const StepCovector covector{VectorX::Ones(model.nv()), VectorX::Ones(model.nv()), {}};
+  GradientSettings plain, all;
+  all.parameters = model.parameters().slices();
+  for (int repeat = 0; repeat < repeats; ++repeat) {
+    for (size_t k = 0; k < samples.size(); ++k) {
+      const Sample& s = samples[k];
+      const auto time = [&](const auto& work) {
+        return processor_seconds([&] {
+                 for (int i = 0; i < inner; ++i) work();
+               }) /
+               inner;
+      };
+      times.step.add(k, time([&] {
+                       step.warm = s.warm;
+                       simulation.step(s.state, s.input, step);
+                     }));
+      times.jacobians.add(k, time([&] { simulation.jacobians(step, plain, jacobians); }));
+      times.adjoint.add(k, time([&] { simulation.pullback(step, covector, plain, gradient); }));
+      times.adjoint_all.add(k, time([&] { simulation.pullback(step, covector, all, gradient); }));
+    }
+  }
+  return times;
+}
+
+// The same Jacobians by differences of warm steps: 2 (n + nu) of them, and 20 times as many for Ridders'
+// tables.
+double central_us(const Simulation& simulation, const Sample& s) {
+  const Model& model = simulation.model();
+  Step step;
+  State x = s.state;
+  Input input = s.input;
+  const double seconds = processor_seconds([&] {
+    const auto evaluate = [&] {
+      step.warm = s.warm;
+      simulation.step(x, input, step);
+    };
+    for (int i = 0; i < 2 * model.nv() + model.na() + model.nu(); ++i) {
+      double& number = i < model.nv()                    ? x.q[std::min(i, model.nq() - 1)]
+                       : i < 2 * model.nv()              ? x.v[i - model.nv()]
+                       : i < 2 * model.nv() + model.na() ? x.activation[i - 2 * model.nv()]
+                                                         : input.controls[i - 2 * model.nv() - model.na()];
+      const double kept = number;
+      number = kept + 1e-6;
+      evaluate();
+      number = kept - 1e-6;
+      evaluate();
+      number = kept;
+    }
+  });
+  return 1e6 * seconds;
+}
+
+double rollout_ratio(const Simulation& simulation, const Case& c) {
+  const auto loss = [&](int i, const State& state, const ConstVectorRef&, LossCovector& covector) {
+    if (i < c.controls.cols()) return 0.0;
+    covector.v = state.v;
+    return 0.5 * state.v.squaredNorm();
+  };
+  double forward = 1e300, both = 1e300;
+  for (int i = 0; i < 3; ++i) {
+    forward = std::min(forward, processor_seconds([&] { rollout(simulation, c.start, c.controls); }));
+    both =
+        std::min(both, processor_seconds([&] { rollout_gradient(simulation, c.start, c.controls, loss); }));
+  }
+  return both / forward;
+}
+
+double mujoco_us(const PeerApi& api, PeerModel* model, const std::vector<Sample>& samples, int repeats) {
+  std::vector<double> q, v, u, act;
+  for (const Sample& s : samples) {
+    q.insert(q.end(), s.state.q.begin(), s.state.q.end());
+    v.insert(v.end(), s.state.v.begin(), s.state.v.end());
+    u.insert(u.end(), s.input.controls.begin(), s.input.controls.end());
+    act.insert(act.end(), s.state.activation.begin(), s.state.activation.end());
+  }
+  const PeerStates states{
+      static_cast<int>(samples.size()), q.data(), v.data(), nullptr, nullptr, u.data(), act.data()};
+  double least = 0.0, median = 0.0;
+  if (api.time_kernel(model, "transition_fd", &states, repeats, &least, &median) != PEER_OK) return -1.0;
+  return 1e-3 * least;
+}
+
+void measure(const std::string& robot, const std::string& path, const Case& c, const PeerApi* api, bool full,
+             GradientFigures& out) {
+  peers::PeerModelPtr rival;
+  if (api != nullptr && path.ends_with(".xml")) {
+    rival = peers::create_from_mjcf_file(*api, path);
+    api->set_option(rival.get(), "newton", 1.0);
+    api->set_option(rival.get(), "sensor", 0.0);
+  }
+  for (const Contact law : {Contact::lcp, Contact::ncp}) {
+    const std::string name = fmt::format("{}/{}/", robot, to_string(law));
+    const Simulation simulation(c.model, {.contact = law});
+    const std::vector<Sample> samples = samples_of(simulation, c, full ? 40 : 10);
+    const Times times = time_samples(simulation, samples, full ? 30 : 6);
+    const double jacobians = times.jacobians.us(), step = times.step.us();
+    const auto add = [&](const std::string& figure, double value, const char* unit) {
+      out.figures.push_back({name + figure, value, unit});
+    };
+    add("jacobians/us", jacobians, "us");
+    add("jacobians/ratio_step", jacobians / step, "1");
+    double central = 0.0;
+    for (const Sample& s : samples)
+      central += central_us(simulation, s) / static_cast<double>(samples.size());
+    add("jacobians/speedup_central", central / jacobians, "1");
+    add("jacobians/speedup_ridders", 10.0 * central / jacobians, "1");
+    if (rival) {
+      api->set_option(rival.get(), "elliptic", law == Contact::ncp ? 1.0 : 0.0);
+      const double theirs = mujoco_us(*api, rival.get(), samples, full ? 10 : 3);
+      if (theirs > 0.0) add("jacobians/speedup_mujoco_fd", theirs / jacobians, "1");
+    }
+    add("adjoint/us", times.adjoint.us(), "us");
+    add("adjoint/ratio_step", times.adjoint.us() / step, "1");
+    add("adjoint_all_parameters/ratio_step", times.adjoint_all.us() / step, "1");
+    add("step/us", step, "us");
+    add("rollout_adjoint/ratio_forward", rollout_ratio(simulation, c), "1");
+  }
+}
+
+}  // namespace
+
+GradientFigures measure_gradients(bool full) {
+  GradientFigures out;
+  std::string reason;
+  const PeerApi* api = peers::load_peer("mujoco", reason);
+  out.notes.push_back(api == nullptr
+                          ? "no comparison with MuJoCo: " + reason
+                          : fmt::format("MuJoCo {}: mjd_transitionFD, centred, eps 1e-6", api->version));
+  out.notes.push_back("central differences take warm steps; Ridders' tables are ten times as many");
+  const auto shared = shared_models_directory();
+  std::vector<Scene> scenes;
+  for (const Scene& scene : own_scenes(false, shared.has_value())) {
+    const bool first = scene.name == "quadruped" || scene.name == "biped" || scene.name == "half_cheetah" ||
+                       scene.name == "humanoid";
+    if (full || first) scenes.push_back(scene);
+  }
+  if (shared)
+    scenes.insert(scenes.begin(), shared_scenes().begin(), shared_scenes().end());
+  else
+    out.notes.push_back("no shared models: ur5e, go1, h1, talos have no rows");
+  for (const Scene& scene : scenes) {
+    try {
+      const std::string path = *scene.file != '\0' ? (*shared / scene.file).string()
+                                                   : (models_directory() / (scene.name + ".xml")).string();
+      const Case c = prepare(scene, path, full ? 1000 : 200);
+      measure(scene.name, path, c, api, full, out);
+    } catch (const std::exception& error) {
+      out.notes.push_back(fmt::format("{}: {}", scene.name, error.what()));
+    }
+  }
+  return out;
+}
+
+}  // namespace articula::bench
