@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "articula/derivatives/contact_free.hpp"
-#include "articula/dynamics/forward_derivatives.hpp"
 #include "articula/io/paths.hpp"
 #include "articula/simulation/rollout_gradient.hpp"
 #include "bench/peers/peer_load.hpp"

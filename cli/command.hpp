@@ -17,6 +17,7 @@ namespace articula::cli {
   COMMAND(demo)                    \
   COMMAND(info)                    \
   COMMAND(models)                  \
+  COMMAND(reproduce)               \
   COMMAND(simulate)
 
 #define ARTICULA_DECLARE(name) void add_##name(CLI::App& app);
