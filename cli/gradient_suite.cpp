@@ -46,7 +46,7 @@ struct World {
   }
 };
 
-constexpr GradientMode exact = GradientMode::exact, elastic = GradientMode::elastic;
+constexpr GradientMode elastic = GradientMode::elastic;
 
 void bounce(std::vector<SuiteCase>& cases) {
   constexpr double e = 0.6, h = 0.01;
