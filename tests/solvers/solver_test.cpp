@@ -84,8 +84,7 @@ TEST(contact_solver, a_pushed_box_sticks_up_to_mu_times_its_load_and_slides_beyo
       EXPECT_NE(s.report.status, SolveStatus::inexact);
       EXPECT_LT(s.report.relative_residual, 1e-12) << push;
       EXPECT_LT(s.sigma.norm(), 1e-14) << push;
-      for (RowMode mode : s.mode)
-        EXPECT_TRUE(mode == RowMode::hold || law == FrictionLaw::pyramid) << push;
+      for (RowMode mode : s.mode) EXPECT_TRUE(mode == RowMode::hold || law == FrictionLaw::pyramid) << push;
     }
     for (double push : {0.51, 0.7, 2.0}) {
       const Solved s = solve(box_on_plane(law, mu, twist(push * 0.1, 0, -0.1)));
