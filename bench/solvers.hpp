@@ -10,8 +10,8 @@
 namespace articula::bench {
 
 struct SolverOptions {
-  bool full = false;  // 100,000 problems for each solver
-  unsigned seed = 1;
+  bool full = false;                  // 100,000 generated and 100,000 recorded problems for each solver
+  unsigned seed = 1;                  // of both
   std::vector<std::string> archives;  // recorded problems (tests/support/problem_archive.hpp)
 };
 

@@ -2,7 +2,8 @@
 add_library(articula_problems STATIC
   ${PROJECT_SOURCE_DIR}/tests/support/random_tree.cpp
   ${PROJECT_SOURCE_DIR}/tests/support/contact_problems.cpp
-  ${PROJECT_SOURCE_DIR}/tests/support/problem_archive.cpp)
+  ${PROJECT_SOURCE_DIR}/tests/support/problem_archive.cpp
+  ${PROJECT_SOURCE_DIR}/tests/support/scene_problems.cpp)
 articula_own_target(articula_problems)
 target_include_directories(articula_problems PUBLIC ${PROJECT_SOURCE_DIR})
 target_link_libraries(articula_problems PUBLIC articula)
