@@ -12,6 +12,7 @@ namespace articula::bench {
 struct SolverOptions {
   bool full = false;                  // 100,000 generated and 100,000 recorded problems for each solver
   unsigned seed = 1;                  // of both
+  std::vector<std::string> only;      // lcp, ncp, gauss_seidel, ode_dantzig; empty: all of them
   std::vector<std::string> archives;  // recorded problems (tests/support/problem_archive.hpp)
 };
 

@@ -58,6 +58,8 @@ void add_solvers(CLI::App& bench) {
   command->add_flag("--json", *json, "For machines: one JSON object");
   command->add_flag("--full", options->full, "The acceptance size: 100,000 problems for each solver");
   command->add_option("--seed", options->seed, "Of the generated and the recorded problems");
+  command->add_option("--solver", options->only, "Only these: lcp, ncp, gauss_seidel, ode_dantzig")
+      ->check(CLI::IsMember({"lcp", "ncp", "gauss_seidel", "ode_dantzig"}));
   command->add_option("--problems", options->archives, "Recorded problems: files, each a set by its name")
       ->check(CLI::ExistingFile);
   command->callback([options, json] { print_figures(bench::measure_solvers(*options), *json); });
