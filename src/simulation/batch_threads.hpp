@@ -2,6 +2,7 @@
 // The threads of a batch, and what each of them needs.
 
 #include <tbb/blocked_range.h>
+#include <tbb/global_control.h>
 #include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
@@ -50,7 +51,9 @@ struct Batch::Threads {
         count(environments),
         wanted(threads > 0 ? threads : tbb::info::default_concurrency()),
         settings(complete(models.front(), chosen)),
-        arena(wanted) {
+        // Asked for more threads than it may have, TBB would print a warning and go on with what it has.
+        arena(std::min(wanted, static_cast<int>(tbb::global_control::active_value(
+                                   tbb::global_control::max_allowed_parallelism)))) {
     for (int i = 0; i < wanted; ++i)
       workers.push_back(std::make_unique<BatchWorker>(models.front(), settings));
   }
