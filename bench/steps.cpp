@@ -1,6 +1,7 @@
 #include "bench/steps.hpp"
 
 #include <fmt/format.h>
+#include <sched.h>
 #include <time.h>
 
 #include <algorithm>
@@ -147,6 +148,12 @@ void measure(const Scene& scene, const Case& c, Rival& rival, bool full, StepFig
   }
 }
 
+// This process may have fewer than the machine: taskset, containers.
+int usable_processors() {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
 // Environments that differ in their velocities, on one thread and on two.
 void measure_batch(const Scene& scene, const Case& c, StepFigures& out) {
   constexpr int environments = 64, length = 40;
@@ -184,6 +191,8 @@ StepFigures measure_steps(bool full) {
     scenes.insert(scenes.begin(), shared_scenes().begin(), shared_scenes().end());
   else
     out.notes.push_back("no shared models: ur5e, go1, h1, talos have no rows");
+  const bool two_cores = usable_processors() >= 2;
+  if (!two_cores) out.notes.push_back("one processor to run on: batches on two threads have no rows");
   for (const Scene& scene : scenes) {
     try {
       const std::string path = *scene.file != '\0' ? (*shared / scene.file).string()
@@ -191,7 +200,7 @@ StepFigures measure_steps(bool full) {
       const Case c = prepare(scene, path, steps);
       Rival rival(api, path, c);
       measure(scene, c, rival, full, out);
-      measure_batch(scene, c, out);
+      if (two_cores) measure_batch(scene, c, out);
     } catch (const std::exception& error) {
       out.notes.push_back(fmt::format("{}: {}", scene.name, error.what()));
     }
