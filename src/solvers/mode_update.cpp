@@ -64,6 +64,32 @@ void guess_modes(const ContactProblem& problem, RowMode* mode, SlideState* slide
   }
 }
 
+void make_sense(const ContactProblem& problem, RowMode* mode) {
+  const auto bounded = [](RowMode m) { return m == RowMode::upper || m == RowMode::lower; };
+  for (const Block& block : problem.blocks) {
+    RowMode* first = mode + block.first;
+    if (block.kind == BlockKind::equality) continue;
+    if (block.kind == BlockKind::interval) {
+      if (!bounded(*first)) *first = RowMode::hold;
+      continue;
+    }
+    if (*first == RowMode::free) {
+      std::fill(first, first + block.dim, RowMode::free);
+      continue;
+    }
+    *first = RowMode::hold;
+    const RowMode tangent = first[1 % block.dim];
+    const bool on_cone = tangent == RowMode::slide || tangent == RowMode::yield;
+    const bool all_alike = std::all_of(first + 1, first + block.dim, [&](RowMode m) { return m == tangent; });
+    for (RowMode* m = first + 1; m < first + block.dim; ++m) {
+      const bool possible = problem.law == FrictionLaw::cone
+                                ? on_cone && all_alike
+                                : bounded(*m) || *m == RowMode::yield_upper || *m == RowMode::yield_lower;
+      if (!possible) *m = RowMode::hold;
+    }
+  }
+}
+
 namespace {
 
 struct Verdict {

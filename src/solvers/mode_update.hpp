@@ -21,6 +21,9 @@ std::uint64_t hash_modes(const RowMode* mode, int size);
 // Modes without knowledge of the past: what approaches is held, or slides if it is fast.
 void guess_modes(const ContactProblem& problem, RowMode* mode, SlideState* slides);
 
+// A guess may be anything: modes that a row cannot have become `hold`.
+void make_sense(const ContactProblem& problem, RowMode* mode);
+
 // Changes the modes that a soft solution contradicts, all or only the worst of them; returns how many there
 // were. moves: per block, contacts known to slide however slowly.
 int update_modes(const ContactProblem& problem, double softness, const double* lam, const double* soft,

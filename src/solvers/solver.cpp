@@ -412,7 +412,11 @@ SolveReport solve_contact(const ContactProblem& given, ContactSolver& work, bool
     break;
   }
   const ContactProblem& problem = task.problem;
-  if (!warm) guess_modes(problem, guess.mode, guess.slides);
+  if (warm) {
+    make_sense(problem, guess.mode);
+  } else {
+    guess_modes(problem, guess.mode, guess.slides);
+  }
   task.redundant = free_redundant_equalities(problem, work.compliant, guess.mode);
   task.warm = warm;
   if (warm) work.start.assign(lam, lam + problem.size);

@@ -12,14 +12,6 @@ bool on_cone(const WarmStart::Entry& entry) {
   return entry.rows > 1 && (entry.mode[1] == RowMode::slide || entry.mode[1] == RowMode::yield);
 }
 
-// All tangents of a cone share one mode. A guess that mixes them could hold within rounding, and would leave
-// other last digits than the modes of the law.
-bool makes_sense(const WarmStart::Entry& entry, FrictionLaw law, RowKind kind) {
-  if (law != FrictionLaw::cone || kind != RowKind::contact) return true;
-  return std::all_of(entry.mode.begin() + 1, entry.mode.begin() + std::max<int>(entry.rows, 1),
-                     [&](RowMode mode) { return mode == entry.mode[1]; });
-}
-
 int block_of(const ContactRows& rows, const Item& item) {
   return rows.islands()[item.island].block_begin + item.block;
 }
@@ -39,7 +31,7 @@ void read_warm_start(const WarmStart& warm, ContactRows& rows, double gravity_st
       const size_t i = (next + tried) % count;
       const WarmStart::Entry& entry = warm.entries[i];
       if (entry.key != item.key) continue;
-      if (entry.rows == item.rows && makes_sense(entry, warm.law, item.kind)) {
+      if (entry.rows == item.rows) {
         std::copy_n(entry.mode.begin(), entry.rows, rows.guess.begin() + rows.row_of(item));
         std::copy_n(entry.impulse.begin(), entry.rows, rows.lam.begin() + rows.row_of(item));
         if (on_cone(entry)) rows.guessed_slides[block_of(rows, item)] = entry.slide;
