@@ -51,7 +51,7 @@ constexpr GradientMode elastic = GradientMode::elastic;
 void bounce(std::vector<SuiteCase>& cases) {
   constexpr double e = 0.6, h = 0.01;
   World w;
-  w.geometry("floor", "", ShapeType::plane, {}, 0.0, e);
+  w.geometry("floor", "", ShapeType::plane, Vector3::Zero(), 0.0, e);
   w.body("ball", 0.5, {0, 0, 0.102});
   w.geometry("shape", "ball", ShapeType::sphere, {0.1, 0, 0}, 0.0, e);
   const Simulation simulation(build(w.d), {.dt = h});
@@ -94,7 +94,7 @@ void two_balls(std::vector<SuiteCase>& cases) {
 void sliding_to_rest(std::vector<SuiteCase>& cases) {
   constexpr double mu = 0.4, h = 0.005, v0 = 1.013;
   World w;
-  w.geometry("floor", "", ShapeType::plane, {}, mu, 0.0);
+  w.geometry("floor", "", ShapeType::plane, Vector3::Zero(), mu, 0.0);
   w.body("block", 2.0, {0, 0, 0.05});
   w.geometry("shape", "block", ShapeType::box, {0.1, 0.1, 0.05}, mu, 0.0);
   const Simulation simulation(build(w.d), {.dt = h});
@@ -122,7 +122,7 @@ void incline(std::vector<SuiteCase>& cases) {
   constexpr double mu = 0.5, h = 0.005;
   for (const double tilt : {0.4, 0.5}) {  // atan(mu) = 0.4636
     World w;
-    w.geometry("floor", "", ShapeType::plane, {}, mu, 0.0, tilt);
+    w.geometry("floor", "", ShapeType::plane, Vector3::Zero(), mu, 0.0, tilt);
     const Vector3 normal(std::sin(tilt), 0.0, std::cos(tilt)), along(std::cos(tilt), 0.0, -std::sin(tilt));
     w.body("block", 1.0, 0.05 * normal, tilt);
     w.geometry("shape", "block", ShapeType::box, {0.1, 0.1, 0.05}, mu, 0.0);
@@ -192,7 +192,7 @@ void curved_surface(std::vector<SuiteCase>& cases) {
 // neither.
 void clamped(std::vector<SuiteCase>& cases) {
   World w;
-  w.geometry("floor", "", ShapeType::plane, {}, 0.8, 0.0);
+  w.geometry("floor", "", ShapeType::plane, Vector3::Zero(), 0.8, 0.0);
   for (int i = 0; i < 2; ++i) {
     const std::string name = i == 0 ? "lower" : "upper";
     w.body(name, 1.0, {0, 0, 0.05 + 0.1 * i});
@@ -214,7 +214,7 @@ void clamped(std::vector<SuiteCase>& cases) {
 void tie(std::vector<SuiteCase>& cases) {
   World w;
   w.d.gravity = Vector3::Zero();
-  w.geometry("floor", "", ShapeType::plane, {}, 0.0, 0.0);
+  w.geometry("floor", "", ShapeType::plane, Vector3::Zero(), 0.0, 0.0);
   w.body("ball", 1.0, {0, 0, 0.1});
   w.geometry("shape", "ball", ShapeType::sphere, {0.1, 0, 0}, 0.0, 0.0);
   const Simulation simulation(build(w.d), {.dt = 0.005});
