@@ -187,6 +187,7 @@ void LawSystem::solve_columns(double* rows, int stride) {
   correction_ = right_;
   // Rows whose load others could carry make K singular: its proximal term is iterated away.
   const int rounds = system_.regular() ? 1 : 4;
+  if (rounds > 1) list_active_rows();
   for (int round = 0; round < rounds; ++round) {
     system_.factor().solve_columns(correction_.data(), stride, stride);
     strip_add(solution_.data(), correction_.data(), 1.0, static_cast<int>(n * columns));
@@ -194,9 +195,9 @@ void LawSystem::solve_columns(double* rows, int stride) {
     product_.assign(size * columns, 0.0);
     std::fill(rows, rows + size * columns, 0.0);
     spread_columns(rows, stride);
-    for (std::size_t i = 0; i < size; ++i) {
-      for (std::size_t j = 0; j < size; ++j) {
-        const double g = problem_.g(static_cast<int>(i), static_cast<int>(j));
+    for (const int i : active_rows_) {
+      for (const int j : active_rows_) {
+        const double g = problem_.g(i, j);
         if (g != 0.0) strip_add(product_.data() + i * columns, rows + j * columns, g, stride);
       }
     }
@@ -212,6 +213,17 @@ void LawSystem::solve_columns(double* rows, int stride) {
   }
   std::fill(rows, rows + size * columns, 0.0);
   spread_columns(rows, stride);
+}
+
+// Rows that unknowns act on, or whose velocities their equations ask for.
+void LawSystem::list_active_rows() {
+  active_rows_.clear();
+  for (const ModeSystem::Unknown& u : *unknowns_) {
+    if (!u.across) active_rows_.push_back(u.row);
+    for (int i = 0; i < u.tangents; ++i) active_rows_.push_back(u.row + 1 + i);
+  }
+  std::sort(active_rows_.begin(), active_rows_.end());
+  active_rows_.erase(std::unique(active_rows_.begin(), active_rows_.end()), active_rows_.end());
 }
 
 void LawSystem::spread_columns(double* rows, int stride) const {

@@ -49,6 +49,7 @@ class LawSystem {
 
  private:
   void solve_unknowns(bool transposed);
+  void list_active_rows();
   void spread_columns(double* rows, int stride) const;
 
   bool hold_rows();
@@ -57,6 +58,7 @@ class LawSystem {
   void spread_equations(const double* x, double* sigma) const;
 
   ContactProblem problem_;
+  std::vector<int> active_rows_;
   ModeSystem system_;   // where something slides
   PivotedFactor held_;  // where nothing does
   bool symmetric_ = false;
