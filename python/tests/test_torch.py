@@ -115,6 +115,9 @@ def test_a_layer_learns_a_parameter(hopper):
     path[-1, 1].backward()
     assert next(layer.parameters()).grad[2] > 0.0
     policy = torch.nn.Linear(hopper.nq, hopper.nu).double()
+    with torch.no_grad():  # far from the limits of the actuators, beyond which there is no gradient
+        policy.weight.fill_(0.01)
+        policy.bias.zero_()
     path, _ = layer(q, v, lambda q, v: policy(q), 5)
     path[-1].sum().backward()
     assert path.shape == (6, hopper.nq) and policy.weight.grad.abs().sum() > 0.0
