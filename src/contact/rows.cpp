@@ -1,6 +1,7 @@
 #include "articula/contact/rows.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 
@@ -24,6 +25,9 @@ ContactRows::ContactRows(const Model& model, const Constraints& constraints, int
   const int most_quads = scalars + 2 * equalities + (condim > 4 ? 2 : 1) * most_contacts;
   int widest = 0;
   for (const Tree& tree : constraints.trees) widest = std::max(widest, tree.width());
+  support_words_ = (widest + 63) / 64;
+  support_.reserve(static_cast<std::size_t>(2) * most_quads * support_words_);
+  island_quads_.reserve(most_quads);
   items_.reserve(most_blocks_);
   quads_.reserve(most_quads);
   islands_.reserve(constraints.trees.size() + 1);
@@ -143,27 +147,60 @@ void ContactRows::project(const Model& model, const Data& data) {
   }
 }
 
+// Which dofs of its tree each side of each quad touches: limbs that a row does not act on stay zero.
+void ContactRows::find_support() {
+  support_.assign(2 * quads_.size() * support_words_, 0);
+  for (std::size_t k = 0; k < quads_.size(); ++k) {
+    for (int side = 0; side < 2; ++side) {
+      if (quads_[k].tree[side] < 0) continue;
+      std::uint64_t* words = support_.data() + (2 * k + side) * support_words_;
+      const Lanes* w = W_.data() + quads_[k].at[side];
+      for (int d = 0; d < quads_[k].used[side]; ++d) {
+        const bool zero = w[d][0] == 0.0 && w[d][1] == 0.0 && w[d][2] == 0.0 && w[d][3] == 0.0;
+        if (!zero) words[d / 64] |= std::uint64_t{1} << (d % 64);
+      }
+    }
+  }
+}
+
 namespace {
 
 // sum over dofs of w_a w_b^T, rows of a by rows of b
 struct Product {
   Lanes row[4]{};
 
-  void add(const Lanes* a, const Lanes* b, int count, int rows) {
+  void add(const Lanes* a, const Lanes* b, int begin, int end, int rows) {
     if (rows == 3) {
-      for (int d = 0; d < count; ++d) {
+      for (int d = begin; d < end; ++d) {
         row[0] += broadcast(a[d][0]) * b[d];
         row[1] += broadcast(a[d][1]) * b[d];
         row[2] += broadcast(a[d][2]) * b[d];
       }
       return;
     }
-    for (int d = 0; d < count; ++d) {
+    for (int d = begin; d < end; ++d) {
       row[0] += broadcast(a[d][0]) * b[d];
       row[1] += broadcast(a[d][1]) * b[d];
       row[2] += broadcast(a[d][2]) * b[d];
       row[3] += broadcast(a[d][3]) * b[d];
     }
+  }
+
+  // Over the dofs that both touch, run by run. False: there are none.
+  bool add_common(const Lanes* a, const std::uint64_t* support_a, const Lanes* b,
+                  const std::uint64_t* support_b, int words, int rows) {
+    bool any = false;
+    for (int word = 0; word < words; ++word) {
+      std::uint64_t common = support_a[word] & support_b[word];
+      while (common != 0) {
+        const int begin = std::countr_zero(common);
+        const int length = std::countr_one(common >> begin);
+        add(a, b, 64 * word + begin, 64 * word + begin + length, rows);
+        any = true;
+        common &= begin + length < 64 ? ~std::uint64_t{0} << (begin + length) : 0;
+      }
+    }
+    return any;
   }
 };
 
@@ -171,37 +208,40 @@ struct Product {
 
 void ContactRows::fill_problem(const Island& island) {
   double* G = G_.data() + island.G;
-  std::fill(G, G + static_cast<std::size_t>(island.rows) * island.stride, 0.0);
+  const std::size_t stride = island.stride;
+  std::fill(G, G + island.rows * stride, 0.0);
   // The island's quads, each once: those where an item begins.
-  const auto for_each_quad = [&](auto&& visit) {
-    for (int k = 0; k < island.item_count; ++k) {
-      const Item& item = items_[order_[island.item_begin + k]];
-      if (item.lane != 0) continue;
-      for (int i = 0; i < item.quads; ++i) visit(quads_[item.quad + i]);
-    }
+  island_quads_.clear();
+  for (int k = 0; k < island.item_count; ++k) {
+    const Item& item = items_[order_[island.item_begin + k]];
+    for (int i = 0; item.lane == 0 && i < item.quads; ++i) island_quads_.push_back(item.quad + i);
+  }
+  const auto support = [&](int quad, int side) {
+    return support_.data() + (2 * static_cast<std::size_t>(quad) + side) * support_words_;
   };
-  for_each_quad([&](const Quad& a) {
-    for_each_quad([&](const Quad& b) {
-      if (b.first > a.first) return;
+  for (std::size_t k = 0; k < island_quads_.size(); ++k) {
+    const Quad& a = quads_[island_quads_[k]];
+    for (std::size_t w = 0; w <= k; ++w) {
+      const Quad& b = quads_[island_quads_[w]];
       Product product;
       bool meet = false;
       for (int i = 0; i < 2; ++i) {
         for (int j = 0; j < 2; ++j) {
           if (a.tree[i] < 0 || a.tree[i] != b.tree[j]) continue;
-          product.add(W_.data() + a.at[i], W_.data() + b.at[j], std::min(a.used[i], b.used[j]), a.rows);
-          meet = true;
+          meet |= product.add_common(W_.data() + a.at[i], support(island_quads_[k], i), W_.data() + b.at[j],
+                                     support(island_quads_[w], j), support_words_, a.rows);
         }
       }
-      if (!meet) return;
+      if (!meet) continue;
       for (int r = 0; r < a.rows; ++r) {
-        double* row = G + static_cast<std::size_t>(a.first + r) * island.stride;
-        for (int c = 0; c < b.rows; ++c) row[b.first + c] = product.row[r][c];
+        double* row = G + (a.first + r) * stride + b.first;
+        for (int c = 0; c < b.rows; ++c) row[c] = product.row[r][c];
       }
-    });
-  });
-  for (int i = 0; i < island.rows; ++i) {
-    for (int j = 0; j < i; ++j)
-      G[static_cast<std::size_t>(j) * island.stride + i] = G[static_cast<std::size_t>(i) * island.stride + j];
+      for (int c = 0; w < k && c < b.rows; ++c) {
+        double* row = G + (b.first + c) * stride + a.first;
+        for (int r = 0; r < a.rows; ++r) row[r] = product.row[r][c];
+      }
+    }
   }
   const ContactProblem filled = problem(island, 0.0);
   for (int k = 0; k < island.item_count; ++k) {
@@ -343,6 +383,7 @@ void ContactRows::build(const Model& model, const Data& data, const Constraints&
   number_rows();
   if (rows_ == 0) return;
   project(model, data);
+  find_support();
   velocities(v_free, b_.data());
   for (const Item& item : items_) {
     if (item.lane != 0) continue;

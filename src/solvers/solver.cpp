@@ -19,6 +19,7 @@ constexpr std::size_t most_seen = 256;  // assignments remembered, to notice a c
 void ContactSolver::reserve(int rows, int block_count) {
   system.reserve(rows, block_count);
   dantzig.reserve(rows);
+  dilating.reserve(rows);
   interior_point.reserve(rows, block_count);
   blocks.reserve(block_count);
   seen.reserve(most_seen);
@@ -32,6 +33,7 @@ void ContactSolver::reserve(int rows, int block_count) {
 
 namespace {
 
+constexpr double hardest = 1e-11;   // softness
 constexpr double exact = 1e-9;      // relative residual of what counts as solved
 constexpr double rough = 1e-6;      // directions of forces, before they are solved exactly
 constexpr double cell = 1e-4;       // to which they are rounded
@@ -99,6 +101,22 @@ bool finish(Task& task) {
   return work.system.harden(task.problem, task.guess, task.slides, task.lam, task.sigma);
 }
 
+// Whether some contact slides so slowly that the softness of its rows hides where to.
+bool slower_than_softness(const Task& task, double softness) {
+  const ContactProblem& problem = task.problem;
+  for (std::size_t k = 0; k < problem.blocks.size(); ++k) {
+    if (!task.work.moves[k]) continue;
+    const Block& block = problem.blocks[k];
+    double slip = 0.0, force = 0.0;
+    for (int i = block.first + 1; i < block.first + block.dim; ++i) {
+      slip = std::max(slip, std::abs(task.sigma[i]));
+      force = std::max(force, std::abs(task.lam[i]));
+    }
+    if (slip < 30.0 * softness * problem.mobility(block) * force) return true;
+  }
+  return false;
+}
+
 // Newton's method on the soft laws: solve, change the modes that are contradicted and the directions that
 // turn, until neither happens. An assignment that was left three times means a cycle: from then on only the
 // worst contradiction is changed.
@@ -120,7 +138,7 @@ Outcome pivot(Task& task, double softness) {
     if (contradictions > 0) {
       idle = contradictions < fewest ? 0 : idle + 1;
       fewest = std::min(fewest, contradictions);
-      if (idle > (careful ? 20 : 4)) break;
+      if (idle > (careful ? 10 : 4)) break;
       const auto before = std::count(work.seen.begin(), work.seen.end(), hash);
       if (before >= (careful ? 6 : 3)) {
         if (careful) break;
@@ -136,6 +154,14 @@ Outcome pivot(Task& task, double softness) {
     if (mark_moving(problem, task.sigma, motion_tolerance(problem, task.lam), task.guess, work.moves) == 0) {
       outcome = Outcome::verified;
       break;
+    }
+    if (softness > hardest && slower_than_softness(task, softness)) {
+      task.report.iterations += work.system.factorisations();
+      softness *= 1e-2;
+      work.system.begin(problem, nullptr, softness);
+      work.seen.clear();
+      fewest = problem.size + 1;
+      idle = 0;
     }
   }
   task.report.iterations += work.system.factorisations();
@@ -219,7 +245,8 @@ void approach(Task& task) {
   double broken = contact_residual(problem, work.trial.data(), work.trial_sigma.data());
   work.between.resize(n);
   work.between_sigma.resize(n);
-  for (int step = 0; step < most_steps && broken > 1e-9 * problem.velocity_scale; ++step) {
+  int idle = 0;  // steps that hardly helped
+  for (int step = 0; step < most_steps && idle < 3 && broken > 1e-9 * problem.velocity_scale; ++step) {
     modes_at(problem, usual_softness, work.trial.data(), work.trial_sigma.data(), task.guess, task.slides);
     double turned = 0.0;
     if (!work.system.soft_step(problem, task.guess, task.slides, task.lam, task.sigma, turned)) break;
@@ -240,9 +267,33 @@ void approach(Task& task) {
       work.trial[i] += best * (task.lam[i] - work.trial[i]);
       work.trial_sigma[i] += best * (task.sigma[i] - work.trial_sigma[i]);
     }
+    idle = least > 0.9 * broken ? idle + 1 : 0;
     broken = least;
   }
   task.report.iterations += work.system.factorisations();
+}
+
+// Modes of the convex problems of friction that dilates, ever harder, from work.trial; leaves impulses there.
+bool dilate(Task& task) {
+  constexpr int rounds = 7;
+  ContactSolver& work = task.work;
+  const ContactProblem& problem = task.problem;
+  work.dilating.start(problem, work.trial.data());
+  double softness = 1e-2;
+  for (int round = 1; round <= rounds; ++round) {
+    work.dilating.round(problem, work.system, softness, task.guess, task.slides, work.trial.data(),
+                        work.trial_sigma.data());
+    const int steps = work.system.factorisations();
+    task.report.iterations += steps;
+    softness = std::max(0.1 * softness, 1e-4);
+    const bool settled = steps <= 2;
+    if (!settled && round != 2 && round != 4 && round != rounds) continue;
+    modes_at(problem, usual_softness, work.trial.data(), work.trial_sigma.data(), task.guess, task.slides);
+    if (settle(task, usual_softness, SolveStage::pivoting) == Outcome::solved) return true;
+  }
+  read_modes(problem, work.trial.data(), work.trial_sigma.data(), 1e-6 * problem.velocity_scale, task.guess,
+             task.slides);
+  return settle(task, 1e-9, SolveStage::pivoting) == Outcome::solved;
 }
 
 // Impulses in work.trial that obey the laws, though nothing tells that they are the smallest: solved once
@@ -332,8 +383,28 @@ bool pivot_by_dantzig(Task& task) {
          settle(task, usual_softness, SolveStage::pivoting) == Outcome::solved;
 }
 
+bool approach_and_settle(Task& task, SolveStage stage) {
+  approach(task);
+  return settle(task, usual_softness, stage) == Outcome::solved;
+}
+
+// Friction that dilates, from a warm start if there is one; then Gauss-Seidel.
+bool search_convex(Task& task) {
+  ContactSolver& work = task.work;
+  const ContactProblem& problem = task.problem;
+  if (task.warm)
+    work.trial = work.start;
+  else
+    work.trial.assign(problem.size, 0.0);
+  if (dilate(task) || approach_and_settle(task, SolveStage::pivoting)) return true;
+  work.trial.assign(problem.size, 0.0);
+  gauss_seidel(problem, 40, work.trial.data());
+  return polish(task, SolveStage::iterating, {1e-4}) || approach_and_settle(task, SolveStage::iterating);
+}
+
 bool solve_task(Task& task) {
   constexpr int small = 40;  // rows: Dantzig's pivots cost the fourth power
+  constexpr int large = 48;  // rows: interior points cost the third power, with all rows in their matrix
   ContactSolver& work = task.work;
   const ContactProblem& problem = task.problem;
   work.first.assign(task.guess, task.guess + problem.size);
@@ -346,20 +417,15 @@ bool solve_task(Task& task) {
     if (outcome == Outcome::contradicted) break;
     std::copy(work.first.begin(), work.first.end(), task.guess);
   }
-  work.trial_sigma.resize(problem.size);
+  work.trial_sigma.assign(problem.size, 0.0);
   if (task.warm) {
     work.trial = work.start;
-    approach(task);
-    if (settle(task, usual_softness, SolveStage::pivoting) == Outcome::solved) return true;
+    if (approach_and_settle(task, SolveStage::pivoting)) return true;
   }
   if (problem.size <= small && pivot_by_dantzig(task)) return true;
-  // Few, costly iterations that do not mind bad conditioning; then slower and surer.
+  if (problem.size > large && search_convex(task)) return true;
+  // Few, costly iterations that do not mind bad conditioning.
   work.trial.assign(problem.size, 0.0);
-  work.trial_sigma.assign(problem.size, 0.0);
-  gauss_seidel(problem, 40, work.trial.data());
-  if (polish(task, SolveStage::iterating, {1e-4})) return true;
-  approach(task);
-  if (settle(task, usual_softness, SolveStage::iterating) == Outcome::solved) return true;
   work.approximate.assign(problem.size, 0.0);
   double best = contact_residual(problem, work.approximate.data());
   const InteriorPoint::Settings attempts[] = {{}, {.most_iterations = 150, .start = 10.0, .patience = 0.3}};
@@ -369,6 +435,7 @@ bool solve_task(Task& task) {
     if (polish(task, SolveStage::iterating, {1e-6, 1e-8, 1e-4})) return true;
     if (accept(task, SolveStage::iterating)) return true;
   }
+  if (problem.size <= large && search_convex(task)) return true;
   if (problem.size > small && pivot_by_dantzig(task)) return true;
   if (grant_slack(task)) return true;
   for (double start : {1.0, 0.1, 10.0}) {

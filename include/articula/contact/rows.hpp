@@ -143,6 +143,7 @@ class ContactRows {
   void join_islands();
   void number_rows();
   void project(const Model& model, const Data& data);
+  void find_support();
   void fill_problem(const Island& island);
 
   const Constraints* constraints_;
@@ -151,7 +152,9 @@ class ContactRows {
   std::vector<Item> items_;
   std::vector<Quad> quads_;
   std::vector<Island> islands_;
-  std::vector<int> order_, tree_island_, island_of_;
+  std::vector<int> order_, tree_island_, island_of_, island_quads_;
+  int support_words_ = 1;
+  std::vector<std::uint64_t> support_;  // per quad and side, a bit for each dof of the tree
   std::vector<Block> item_blocks_, blocks_;
   std::vector<collision::ContactFrame> frames_;  // per contact
   LaneVector J_, W_;

@@ -7,6 +7,7 @@
 // The result of a verified assignment depends on problem and modes alone.
 
 #include "articula/solvers/dantzig.hpp"
+#include "articula/solvers/dilating.hpp"
 #include "articula/solvers/interior_point.hpp"
 #include "articula/solvers/mode_system.hpp"
 
@@ -17,6 +18,7 @@ struct ContactSolver {
 
   ModeSystem system;
   Dantzig dantzig;
+  DilatingFriction dilating;
   InteriorPoint interior_point;
   std::vector<std::uint64_t> seen;
   std::vector<Block> blocks;               // where a coefficient of friction had to be raised above zero
