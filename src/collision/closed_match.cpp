@@ -40,15 +40,14 @@ Match between(const Patch& first, const Patch& second, const CurvePoint& p, cons
   Match m;
   const Vec3 w = q.x - p.x, across = cross(p.along, q.along);
   const double length = norm(w), sine = norm(across);
-  Vec3 n;
+  Vec3 n = guess;
   if (length > 1e-9 * size && length > sine * size)
     n = w * (1.0 / length);
-  else if (sine > 1e-9)
+  else if (sine > 1e-12)
     n = across * (1.0 / sine);
-  else {
-    const Vec3 e = squared_norm(p.along) > 0 ? p.along : q.along;
-    n = unit(guess - e * dot(e, guess));
-  }
+  // A short w, or the product of nearly parallel directions, is not exactly across them.
+  n -= q.along * dot(q.along, n);
+  n = unit(n - p.along * dot(p.along, n));
   if (dot(n, guess) < 0) n = -n;
   const double gap = dot(n, w);
   if (!(squared_norm(w - n * gap) <= 1e-24 * size * size)) return m;
@@ -66,7 +65,8 @@ Match straight(const Patch& first, const Patch& second, Vec3 a, Vec3 guess, doub
   const double sine = squared_norm(across);
   if (lines && sine > 1e-18) {
     p.x += p.along * (dot(cross(r, q.along), across) / sine);
-    q.x += q.along * (dot(cross(r, p.along), across) / sine);
+    // From there, not on its own: nearly parallel lines meet at a place that is not accurate along them.
+    q.x += q.along * dot(q.along, p.x - q.x);
   } else {
     if (lines) p.x += p.along * dot(p.along, a - p.x);  // parallel: where it is
     q.x += q.along * dot(q.along, p.x - q.x);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "beside.hpp"
 #include "candidates.hpp"
 #include "epa.hpp"
 #include "inner_ball.hpp"
@@ -16,8 +17,16 @@
 namespace articula::collision {
 namespace {
 
-// Proof of a polished solution, relative to the size of the shapes.
+// Proof of a polished solution, relative to the size of the shapes; and what is enough where features are so
+// nearly parallel or round that none has a solution of its own: half of the accuracy that is promised.
 constexpr double proof = 2e-12;
+constexpr double promised_curved = 5e-9, promised_flat = 5e-11;
+
+bool has_curved(const ConvexPair& pair) { return is_curved(*pair.a) || is_curved(*pair.b); }
+bool is_polyhedral(const Shape& s) { return s.type == ShapeType::box || s.type == ShapeType::mesh; }
+double promised(const ConvexPair& pair) {
+  return (is_polyhedral(*pair.a) && is_polyhedral(*pair.b) ? promised_flat : promised_curved) * pair.size;
+}
 
 Placement at_origin() { return {}; }
 
@@ -55,8 +64,8 @@ Ending ending(const Estimate& e, const ConvexPair& pair, bool second) {
 bool accept(const ConvexPair& pair, Feature fa, Feature fb, const Match& m, Vec3 b_local,
             ConvexDistance& result) {
   if (!(std::abs(difference_extent(pair, m.n) + m.distance) <= proof * pair.size)) return false;
-  if (!lies_on(*pair.a, fa, m.a, 1e-9 * pair.size)) return false;
-  if (!lies_on(*pair.b, fb, b_local, 1e-9 * pair.size)) return false;
+  const double beyond = 0.2 * promised(pair);
+  if (!lies_on(*pair.a, fa, m.a, beyond) || !lies_on(*pair.b, fb, b_local, beyond)) return false;
   result.distance = m.distance;
   result.normal = m.n;
   result.a = m.a;
@@ -103,6 +112,21 @@ bool polish_estimate(const ConvexPair& pair, const Estimate& e, double ceiling, 
   return false;
 }
 
+// All pairs of features that lie flat against the estimate.
+bool polish_flat(const ConvexPair& pair, const Estimate& e, double ceiling, ConvexDistance& result) {
+  const FlatFeatures a = flat_features(*pair.a, e.n);
+  const FlatFeatures b = flat_features(*pair.b, -transpose_times(pair.b_in_a.R, e.n));
+  const auto any = [&](const Feature* of_a, int count_a, const Feature* of_b, int count_b) {
+    for (int i = 0; i < count_a; ++i)
+      for (int j = 0; j < count_b; ++j)
+        if (walk_to_solution(pair, of_a[i], of_b[j], e, ceiling, 0, result)) return true;
+    return false;
+  };
+  return any(a.face, a.faces, b.point, b.points) || any(a.point, a.points, b.face, b.faces) ||
+         any(a.line, a.lines, b.line, b.lines) || any(a.line, a.lines, b.point, b.points) ||
+         any(a.point, a.points, b.line, b.lines) || any(a.point, a.points, b.point, b.points);
+}
+
 // Features of polyhedral cores (of curved ones: the likeliest) where nothing is left to polish.
 void name_features(const ConvexPair& pair, const Estimate& e, ConvexDistance& result) {
   result.feature_a = candidates(*pair.a, ending(e, pair, false)).list[0];
@@ -125,7 +149,7 @@ Estimate estimate_of(const GjkResult& g) {
 // -------------------------------------------------------------------- apart
 
 bool separated(const ConvexPair& pair, double margin, GjkResult& g, ConvexDistance& result) {
-  const bool curved = is_curved(*pair.a) || is_curved(*pair.b);
+  const bool curved = has_curved(pair);
   const double finest = 1e-13 * pair.size;
   for (double tolerance = curved ? 3e-2 * pair.size : finest;; tolerance *= 0.03) {
     gjk(pair, margin, std::max(tolerance, finest), g);
@@ -136,17 +160,22 @@ bool separated(const ConvexPair& pair, double margin, GjkResult& g, ConvexDistan
       return true;
     }
     const Estimate e = estimate_of(g);
-    const bool last = tolerance <= finest;
-    if (curved && polish_estimate(pair, e, 1e-10 * pair.size - 0.1 * g.lower,
-                                  last ? Effort::thorough : Effort::quick, result))
+    const bool last = tolerance <= finest, sure = g.lower > 0;
+    const double ceiling = sure ? 1e-10 * pair.size - 0.1 * g.lower : promised(pair);
+    const bool proven = !curved && g.gap <= proof * pair.size;
+    if (!proven && (curved || last) &&
+        polish_estimate(pair, e, ceiling, last ? Effort::thorough : Effort::quick, result))
       return true;
     if (!last) continue;
-    result.distance = g.distance;
-    result.normal = e.n;
+    if (!proven && polish_flat(pair, e, ceiling, result)) return true;
+    const Reach reach = proven ? Reach{e.n, -g.distance} : least_beside(pair, e.n);
+    result.exact = g.distance + reach.extent <= promised(pair);
+    if (!sure && !result.exact) return false;  // nothing says that they are apart
     const Vec3 middle = (e.a + e.b) * 0.5;
-    result.a = middle - e.n * (0.5 * g.distance);
-    result.b = middle + e.n * (0.5 * g.distance);
-    result.exact = !curved || g.distance - g.lower <= 1e-9 * pair.size;
+    result.distance = -reach.extent;
+    result.normal = reach.n;
+    result.a = middle + reach.n * (0.5 * reach.extent);
+    result.b = middle - reach.n * (0.5 * reach.extent);
     name_features(pair, e, result);
     return true;
   }
@@ -180,7 +209,8 @@ bool face_estimate(Polytope& P, int f, Estimate& e) {
   return inside;
 }
 
-// Faces of one facet of A - B tie: the one that holds the nearest point gives the features.
+// Faces of one facet of A - B tie: the one that holds the nearest point gives the features. Where the origin
+// is on an edge or a corner of A - B, faces pass through it that are no part of its surface.
 void finish_on_face(const ConvexPair& pair, Polytope& P, int lowest, ConvexDistance& result) {
   Estimate e;
   const double limit = P.face(lowest).offset + 1e-11 * pair.size;
@@ -188,12 +218,16 @@ void finish_on_face(const ConvexPair& pair, Polytope& P, int lowest, ConvexDista
     for (int f = 0; f < P.face_count; ++f) {
       Estimate other;
       if (f == lowest || !P.face(f).alive || !(P.face(f).offset <= limit)) continue;
-      if (P.face(f).key < INFINITY && face_estimate(P, f, other)) {
+      if (P.face(f).key < INFINITY && difference_extent(pair, P.face(f).n) <= limit &&
+          face_estimate(P, f, other)) {
         e = other;
         break;
       }
     }
-  const double depth = difference_extent(pair, e.n);
+  const Reach reach = P.thin ? least_beside(pair, e.n) : Reach{e.n, difference_extent(pair, e.n)};
+  const double depth = reach.extent;
+  e.n = reach.n;
+  if (P.thin && polish_flat(pair, e, depth + 1e-12 * pair.size, result)) return;
   const Vec3 middle = (e.a + e.b) * 0.5;
   result.distance = -depth;
   result.normal = e.n;
@@ -271,7 +305,7 @@ bool leads_to(const ConvexPair& pair, Vec3 n, const DifferencePoint& p, const Co
 // itself.
 void overlapping(const ConvexPair& pair, const GjkResult& g, ConvexDistance& result) {
   Polytope P;
-  const bool curved = is_curved(*pair.a) || is_curved(*pair.b);
+  const bool curved = has_curved(pair);
   const double tolerance = (curved ? 1e-11 : 1e-12) * pair.size;
   // Edges and corners make solutions that differ little lie close together.
   const bool smooth = is_curved(*pair.a) && is_curved(*pair.b);
@@ -361,7 +395,15 @@ ConvexDistance convex_distance(const ConvexPair& pair, double margin) {
   const double ra = core_radius(*pair.a), rb = core_radius(*pair.b);
   ConvexDistance result;
   GjkResult g;
-  if (!separated(pair, margin + ra + rb, g, result)) overlapping(pair, g, result);
+  if (!separated(pair, margin + ra + rb, g, result))
+    overlapping(pair, g, result);
+  else if (!result.exact && result.distance < 1e-7 * pair.size) {
+    // So close that rounding stopped the walk. The faces of A - B, whose offsets may be negative, still
+    // count.
+    ConvexDistance by_faces;
+    overlapping(pair, g, by_faces);
+    if (by_faces.exact && by_faces.distance >= result.distance) result = by_faces;
+  }
   result.distance -= ra + rb;
   result.a += result.normal * ra;
   result.b -= result.normal * rb;

@@ -10,7 +10,9 @@ int make_face(Polytope& P, int i, int j, int k) {
   const Vec3 n = cross(b - a, c - a);
   const double area = norm(n);
   // A sliver has no normal: it keeps the surface closed but is never looked at.
-  const bool sliver = !(area * area > 1e-26 * squared_norm(b - a) * squared_norm(c - a));
+  const double ab = squared_norm(b - a), ac = squared_norm(c - a);
+  const bool sliver = !(area * area > 1e-26 * ab * ac);
+  P.thin |= !(area * area > 1e-8 * P.size * P.size * std::max(ab, ac));
   Polytope::Face& f = P.face(P.face_count);
   f.n = sliver ? Vec3() : n * (1.0 / area);
   f.offset = sliver ? 0.0 : dot(f.n, a);
@@ -70,8 +72,10 @@ void independent_points(const GjkResult& start, Polytope& P, double least) {
 
 bool begin_polytope(const ConvexPair& pair, const GjkResult& start, Polytope& P) {
   const double least = 1e-7 * pair.size;
+  P.size = pair.size;
   P.visible = 1e-14 * pair.size;
   P.face_count = 0;
+  P.thin = false;
   independent_points(start, P, least);
   if (P.point_count < 2 && !add_second(pair, P, least)) return false;
   if (P.point_count < 3 && !add_third(pair, P, least)) return false;

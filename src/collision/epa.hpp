@@ -22,6 +22,8 @@ struct Polytope {
   alignas(32) unsigned char face_storage[max_faces * sizeof(Face)];
   int point_count = 0, face_count = 0;
   double visible = 0.0;  // a point higher than this above a face sees it
+  double size = 0.0;     // of the larger shape
+  bool thin = false;     // some face is so thin that its normal is not accurate
 
   DifferencePoint& point(int i) { return reinterpret_cast<DifferencePoint*>(point_storage)[i]; }
   Face& face(int i) { return reinterpret_cast<Face*>(face_storage)[i]; }

@@ -113,12 +113,13 @@ void gjk(const ConvexPair& pair, double margin, double tolerance, GjkResult& r) 
     }
     const DifferencePoint p = difference_support(pair, -r.v);
     const double bound = dot(r.v, p.w) / length;
+    r.gap = length - bound;
     if (bound > r.lower) r.lower = bound;
     if (r.lower > margin) {
       r.status = GjkStatus::beyond;
       return;
     }
-    if (length - bound <= tolerance || holds(r, p)) return;
+    if (r.gap <= tolerance || holds(r, p)) return;
     r.simplex[r.count] = p;
     Vec3 w[4];
     for (int i = 0; i <= r.count; ++i) w[i] = r.simplex[i].w;

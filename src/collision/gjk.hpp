@@ -15,6 +15,7 @@ struct GjkResult {
   Vec3 v;                 // point of A - B nearest to the origin
   double distance = 0.0;  // |v|
   double lower = 0.0;     // proven lower bound of the distance
+  double gap = 0.0;       // |v| minus the separation along v
   int iterations = 0;
   // The last point before the simplex closed around the origin: where a shallow overlap is to be looked for.
   Vec3 last_v, last_a, last_b;

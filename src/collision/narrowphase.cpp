@@ -84,6 +84,12 @@ bool in_order(const Shape& a, const Placement& at_a, const Shape& b, const Place
   const double noise = 1e-9 * norm(r);
   for (int i = 0; i < 3; ++i)
     if (std::abs(from_a[i] - from_b[i]) > noise) return from_a[i] < from_b[i];
+  // The axis of the turn from A to B has the same components in both frames, and changes sign with the order.
+  const Vec3 x = transpose_times(at_a.R, at_b.R.x), y = transpose_times(at_a.R, at_b.R.y),
+             z = transpose_times(at_a.R, at_b.R.z);
+  const Vec3 turn(y[2] - z[1], z[0] - x[2], x[1] - y[0]);
+  for (int i = 0; i < 3; ++i)
+    if (std::abs(turn[i]) > 1e-12) return turn[i] < 0;
   return true;
 }
 
