@@ -6,6 +6,7 @@
 // R, so that nearly parallel edges lose no precision.
 
 #include <algorithm>
+#include <bit>
 
 #include "features.hpp"
 #include "pairs.hpp"
@@ -38,35 +39,39 @@ EdgeAxes edge_axes(Vec3 b, double a1, double a2, double t1, double t2, Vec3 row,
   return {reach - absolute(row1 * t2 - row2 * t1), elementwise(row1, row1) + elementwise(row2, row2)};
 }
 
+// Bits of the axes that separate by more than the margin.
+int separating(Vec3 overlap, double margin) { return lane_bits(overlap.lanes < broadcast(-margin)) & 7; }
+
+int lowest_lane(Vec3 v) {
+  const int first = v[1] < v[0] ? 1 : 0;
+  return v[2] < v[first] ? 2 : first;
+}
+
 Axis least_overlap(Vec3 a, Vec3 b, const Mat3& R, Vec3 t, double margin) {
-  Axis best;
-  const double size = std::max({a[0], a[1], a[2], b[0], b[1], b[2]});
+  constexpr Axis apart{0, -1, true};
   const Mat3 Q{absolute(R.x), absolute(R.y), absolute(R.z)};
-  const auto consider = [&](double overlap, double bias, int kind) {
-    best.apart |= overlap < -margin;
-    if (overlap + bias < best.overlap) {
-      best.overlap = overlap;
-      best.kind = kind;
+  const Vec3 by_a = a + Q * b - absolute(t);
+  if (separating(by_a, margin) != 0) return apart;
+  const Vec3 by_b = b + transpose_times(Q, a) - absolute(transpose_times(R, t));
+  if (separating(by_b, margin) != 0) return apart;
+  const int i = lowest_lane(by_a), j = lowest_lane(by_b);
+  const double noise = preference * std::max({a[0], a[1], a[2], b[0], b[1], b[2]});
+  Axis best = by_b[j] + noise < by_a[i] ? Axis{by_b[j], 3 + j} : Axis{by_a[i], i};
+  const Mat3 rows = transpose(R);
+  const auto edges = [&](int k, Vec3 row, Vec3 row1, Vec3 row2, double a1, double a2, double t1, double t2) {
+    const EdgeAxes e = edge_axes(b, a1, a2, t1, t2, row, row1, row2);
+    // The axis is shorter than 1: its overlap is no less than this where it is positive.
+    const Mask low = e.gap.lanes < broadcast(std::max(best.overlap, 0.0));
+    for (int bits = lane_bits(low & (e.squared.lanes >= broadcast(1e-24))) & 7; bits != 0; bits &= bits - 1) {
+      const int l = std::countr_zero(static_cast<unsigned>(bits));
+      const double overlap = e.gap[l] / std::sqrt(e.squared[l]);
+      if (overlap < -margin) best.apart = true;
+      if (overlap + 2 * noise < best.overlap) best.overlap = overlap, best.kind = 6 + 3 * k + l;
     }
   };
-  const Vec3 by_a = a + Q * b - absolute(t);
-  for (int i = 0; i < 3; ++i) consider(by_a[i], 0, i);
-  if (best.apart) return best;
-  const Vec3 by_b = b + transpose_times(Q, a) - absolute(transpose_times(R, t));
-  for (int j = 0; j < 3; ++j) consider(by_b[j], preference * size, 3 + j);
-  if (best.apart) return best;
-  const Mat3 rows = transpose(R);
-  for (int i = 0; i < 3; ++i) {
-    const int i1 = (i + 1) % 3, i2 = (i + 2) % 3;
-    const EdgeAxes e =
-        edge_axes(b, a[i1], a[i2], t[i1], t[i2], rows.column(i), rows.column(i1), rows.column(i2));
-    for (int j = 0; j < 3; ++j) {
-      // The axis is shorter than 1: its overlap is no less than this where it is positive.
-      if (e.gap[j] >= std::max(best.overlap, 0.0) || e.squared[j] < 1e-24) continue;
-      consider(e.gap[j] / std::sqrt(e.squared[j]), 2 * preference * size, 6 + 3 * i + j);
-    }
-    if (best.apart) return best;
-  }
+  edges(0, rows.x, rows.y, rows.z, a[1], a[2], t[1], t[2]);
+  edges(1, rows.y, rows.z, rows.x, a[2], a[0], t[2], t[0]);
+  edges(2, rows.z, rows.x, rows.y, a[0], a[1], t[0], t[1]);
   return best;
 }
 
@@ -178,6 +183,14 @@ int box_box_contacts(const PairArguments& pair, ContactPoint* out) {
   // A face is not flat on the other box unless that has a normal along it.
   const Vec3 n_in_b = transpose_times(b_in_a.R, n);
   const bool flat = largest(axis.kind < 3 ? n_in_b : n) >= flat_cosine;
+  // Edges that are neither parallel nor in the plane of a face cross at one point.
+  if (axis.kind >= 6 && largest(n) < flat_cosine && largest(n_in_b) < flat_cosine) {
+    const double c = b_in_a.R.column((axis.kind - 6) % 3)[(axis.kind - 6) / 3];
+    if (1 - c * c > 2 * parallel_angle * parallel_angle) {
+      *out = contact_of(d);
+      return 1;
+    }
+  }
   if (axis.kind < 6 && !flat && is_single_corner(axis, n, pair, b_in_a, d)) {
     *out = single_corner(axis, n, n_in_b, d);
     return 1;

@@ -37,16 +37,6 @@ void cap_face(const Shape& shape, const Placement& at, int face, Contour& c) {
     c.add(at * point_of(shape, i), {FeatureKind::point, i}, {FeatureKind::line, 1 + i});
 }
 
-using Mask = decltype(Lanes{} < Lanes{});
-
-int bits(Mask m) {
-#ifdef __AVX__
-  return __builtin_ia32_movmskpd256(reinterpret_cast<Lanes>(m));
-#else
-  return static_cast<int>((m[0] & 1) | (m[1] & 2) | (m[2] & 4) | (m[3] & 8));
-#endif
-}
-
 // Filled up to whole registers with the last vertex.
 void project(Contour& c, const Basis& T, Vec3 n) {
   const Mat3 axes{T.t1, T.t2, n};
@@ -90,7 +80,7 @@ int inside(const Contour& c, Lanes x, Lanes y, double tolerance) {
     const double slack = tolerance * tolerance * (ex * ex + ey * ey);
     out |= (side < broadcast(0.0)) & (side * side > broadcast(slack));
   }
-  return bits(~out);
+  return lane_bits(~out);
 }
 
 struct Clip {
@@ -128,7 +118,7 @@ void corners_of_a(Clip& k) {
   for (int first = 0; first < k.a.count; first += 4) {
     const Lanes x = load4(k.a.x + first), y = load4(k.a.y + first);
     const Lanes apart = plane(x, y) - load4(k.a.z + first);
-    const int near = bits(apart <= broadcast(k.reach()));
+    const int near = lane_bits(apart <= broadcast(k.reach()));
     if (near == 0) continue;
     const int found = near & inside(k.b, x, y, k.tolerance);
     for (int i = 0; i < 4 && first + i < k.a.count; ++i)
@@ -149,7 +139,7 @@ void corners_of_b(Clip& k) {
   for (int first = 0; first < k.b.count; first += 4) {
     const Lanes x = load4(k.b.x + first), y = load4(k.b.y + first);
     const Lanes apart = load4(k.b.z + first) - plane(x, y);
-    const int near = bits(apart <= broadcast(k.reach()));
+    const int near = lane_bits(apart <= broadcast(k.reach()));
     if (near == 0) continue;
     const int found = near & inside(k.a, x, y, k.tolerance);
     for (int i = 0; i < 4 && first + i < k.b.count; ++i) {
@@ -179,7 +169,7 @@ unsigned left_of(const Contour& b, double x, double y, double ax, double ay) {
   for (int first = 0; first < b.count; first += 4) {
     const Lanes side = broadcast(ax) * (load4(b.y + first) - broadcast(y)) -
                        broadcast(ay) * (load4(b.x + first) - broadcast(x));
-    left |= static_cast<unsigned>(bits(side > broadcast(0.0))) << first;
+    left |= static_cast<unsigned>(lane_bits(side > broadcast(0.0))) << first;
   }
   return left & (~0u >> (32 - b.count));
 }

@@ -16,7 +16,22 @@ inline Vec3 any_across(Vec3 n) {
   return unit(cross(n, axis));
 }
 
-inline Vec3 absolute(Vec3 v) { return {std::abs(v[0]), std::abs(v[1]), std::abs(v[2])}; }
+inline Vec3 absolute(Vec3 v) {
+  using Bits = long long __attribute__((vector_size(32)));
+  constexpr long long sign = 1LL << 63;
+  return Vec3(reinterpret_cast<Lanes>(reinterpret_cast<Bits>(v.lanes) & ~Bits{sign, sign, sign, sign}));
+}
+
+using Mask = decltype(Lanes{} < Lanes{});
+
+// Bit i: whether lane i holds.
+inline int lane_bits(Mask m) {
+#ifdef __AVX__
+  return __builtin_ia32_movmskpd256(reinterpret_cast<Lanes>(m));
+#else
+  return static_cast<int>((m[0] & 1) | (m[1] & 2) | (m[2] & 4) | (m[3] & 8));
+#endif
+}
 
 inline double clamp(double x, double low, double high) { return x < low ? low : x > high ? high : x; }
 
