@@ -188,16 +188,16 @@ int box_box_contacts(const PairArguments& pair, ContactPoint* out) {
     const double c = b_in_a.R.column((axis.kind - 6) % 3)[(axis.kind - 6) / 3];
     if (1 - c * c > 2 * parallel_angle * parallel_angle) {
       *out = contact_of(d);
-      return 1;
+      return add_box_corners(pair, out, 1);
     }
   }
   if (axis.kind < 6 && !flat && is_single_corner(axis, n, pair, b_in_a, d)) {
     *out = single_corner(axis, n, n_in_b, d);
-    return 1;
+    return add_box_corners(pair, out, 1);
   }
   const int count = manifold(pair, d, out);
   for (int i = 0; i < count; ++i) out[i].degenerate |= d.degenerate;
-  return count;
+  return add_box_corners(pair, out, count);
 }
 
 }  // namespace articula::collision

@@ -191,7 +191,11 @@ bool boxes_apart(const PairArguments& pair) {
 int convex_contacts(const PairArguments& pair, ContactPoint* out) {
   if (boxes_apart(pair)) return 0;
   const Distance nearest = convex_convex(pair);
-  return nearest.beyond ? 0 : manifold(pair, nearest, out);
+  if (nearest.beyond) return 0;
+  const int count = manifold(pair, nearest, out);
+  if (pair.a.type == ShapeType::capsule) return add_capsule_ends(pair, out, count);
+  const bool boxes = pair.a.type == ShapeType::box && pair.b.type == ShapeType::box;
+  return boxes ? add_box_corners(pair, out, count) : count;
 }
 
 }  // namespace articula::collision

@@ -42,6 +42,13 @@ int height_field_contacts(const PairArguments& pair, ContactPoint* out);  // the
 // Points that share faces or parallel lines, for a pair whose nearest points are known.
 int manifold(const PairArguments& pair, const Distance& nearest, ContactPoint* out);
 
+// A margin this large, relative to the shape's size, means that it moves fast.
+inline constexpr double fast_margin = 1e-2;
+// Ends of a capsule (a), corners of two boxes, within the margin and not near one of the contacts; returns
+// how many contacts there are now.
+int add_capsule_ends(const PairArguments& pair, ContactPoint* out, int count);
+int add_box_corners(const PairArguments& pair, ContactPoint* out, int count);
+
 // Room for things that are written before they are read; clearing it would cost more than filling it.
 template <class T, int room>
 struct Uncleared {

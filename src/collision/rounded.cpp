@@ -274,7 +274,8 @@ int capsule_capsule_contacts(const PairArguments& pair, ContactPoint* out) {
   if (out_of_reach(nearest, ra + rb + pair.margin)) return 0;
   const double low = std::max(-ha, middle - hb * std::abs(c)), high = std::min(ha, middle + hb * std::abs(c));
   const Distance single = capsule_capsule_from(pair, x, m, nearest);
-  if (!(x.sine < parallel_angle * parallel_angle && high > low)) return write(single, out);
+  if (!(x.sine < parallel_angle * parallel_angle && high > low))
+    return add_capsule_ends(pair, out, write(single, out));
   int count = 0;
   for (const bool upper : {false, true}) {
     // The end belongs to A, or to B: then its parameter along B is its own end.

@@ -62,7 +62,11 @@ TEST(aligned, contacts_of_separated_polyhedra_are_positive_and_none_is_missed) {
     double least = INFINITY;
     for (int k = 0; k < count; ++k) {
       least = std::min(least, points[k].distance);
-      EXPECT_LT(norm(points[k].normal - d.normal), flat_angle * 1.01);
+      // Corners within reach of a fast step have normals of their own.
+      const bool corner =
+          points[k].feature_a.kind == FeatureKind::point || points[k].feature_b.kind == FeatureKind::point;
+      if (!(corner && points[k].distance > d.distance))
+        EXPECT_LT(norm(points[k].normal - d.normal), flat_angle * 1.01);
     }
     EXPECT_GT(least, 0) << i;
     EXPECT_NEAR(least, d.distance, 2e-6 * size + 2e-3 * d.distance) << i;
