@@ -2,8 +2,11 @@
 // inertia that they act on in the reference pose.
 
 #include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
 
-#include "articula/dynamics/crba.hpp"
+#include "articula/dynamics/aba.hpp"
 #include "articula/dynamics/forces.hpp"
 #include "articula/dynamics/rnea.hpp"
 #include "articula/model/builder.hpp"
@@ -38,18 +41,18 @@ Description with_unit_motors(const Description& whole) {
   return d;
 }
 
-// M in the reference pose, rotors of tendons and actuators included, and how actuators act on it.
+// What M^-1 in the reference pose, rotors included, gives to joints and actuators.
 class ReferenceInertia {
  public:
   explicit ReferenceInertia(const Reader& reader)
       : model_(build(with_unit_motors(reader.description))),
         data_(model_),
-        work_(model_) {
+        work_(model_),
+        through_(static_cast<std::size_t>(model_.nlink())) {
     const VectorX q = model_.neutral_configuration(), rest = VectorX::Zero(model_.nv());
-    VectorX bias(model_.nv());
-    bias_forces(model_, data_, q, rest, bias);  // leaves poses and velocities for the forces
-    crba(model_, data_, q);
-    if (!factor_mass_matrix(model_, data_)) {
+    VectorX unused(model_.nv());
+    bias_forces(model_, data_, q, rest, unused);  // leaves poses and velocities for the forces
+    if (!aba(model_, data_, q, rest, rest, unused)) {
       throw Error(
           "{}: the mass matrix is singular, so that dampratio and springdamper cannot be worked out; give "
           "kv, or stiffness and damping",
@@ -58,7 +61,7 @@ class ReferenceInertia {
   }
 
   // The mean inertia that a joint's velocities feel, 1 / (M^-1)_ii.
-  double of_joint(std::size_t index) const {
+  double of_joint(std::size_t index) {
     const std::vector<JointIndex>& joints = model_.structure().joints;
     const int first = joints[index].dof,
               end = index + 1 < joints.size() ? joints[index + 1].dof : model_.nv();
@@ -90,21 +93,24 @@ class ReferenceInertia {
     return work_.actuator;
   }
 
-  // x^T M^-1 x = |D^-1/2 L^-T x|^2 with M = L^T D L; only the ancestors of what x moves take part.
-  double mobility(VectorX x) const {
+  // x^T M^-1 x = sum u_d^2 / D_d, where u and D are those of the articulated-body algorithm: the forces x
+  // travel inwards as in aba_solve, O(depth) for what one joint feels.
+  double mobility(const VectorX& x) {
     const Structure& s = model_.structure();
     double sum = 0.0;
-    for (int d = s.nv - 1; d >= 0; --d) {
-      if (x[d] == 0.0) continue;
-      const DofIndex& dof = s.dofs[d];
-      const double* row = data_.factor.data() + dof.row;
-      const int* path = s.path.data() + dof.row;
-      if (dof.depth > 0 && path[dof.depth - 1] - path[0] == dof.depth - 1) {  // one piece: a long chain
-        x.segment(path[0], dof.depth) -= x[d] * Eigen::Map<const VectorX>(row, dof.depth);
-      } else {
-        for (int m = 0; m < dof.depth; ++m) x[path[m]] -= row[m] * x[d];
+    for (int k = model_.nlink() - 1; k > 0; --k) {
+      const LinkIndex& link = s.links[k];
+      std::optional<Force> force = std::exchange(through_[k], std::nullopt);
+      for (int d = link.dof_end - 1; d >= link.dof_begin; --d) {
+        if (!force && x[d] == 0.0) continue;
+        if (!force) force.emplace();
+        const double u = x[d] - dot(data_.S_local[d], *force);
+        sum += u * u * data_.dof_inverse_D[d];
+        *force += data_.dof_U[d] * (u * data_.dof_inverse_D[d]);
       }
-      sum += x[d] * x[d] * data_.inverse_diagonal[d];
+      if (!force || link.root) continue;
+      if (!through_[link.parent]) through_[link.parent].emplace();
+      *through_[link.parent] += shifted(*force, data_.link_r[k] - data_.link_r[link.parent]);
     }
     return sum;
   }
@@ -112,6 +118,7 @@ class ReferenceInertia {
   Model model_;
   Data data_;
   ForceWork work_;
+  std::vector<std::optional<Force>> through_;  // nlink: force on the link from what lies behind it
 };
 
 }  // namespace
