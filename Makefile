@@ -3,10 +3,10 @@ PRESET ?= release
 JOBS ?= $(shell nproc)
 BIN = build/$(PRESET)/bin
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test wheel bench peers fuzz format lint clean
+.PHONY: help setup build demo test pytest-sanitize wheel bench peers fuzz format lint clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo "Variables: PRESET=release|debug|sanitize|gcc, JOBS=N, BASE=branch (lint: only files that differ from it)"
 
 demo: build ## Build, and show what the engine does
@@ -14,6 +14,11 @@ demo: build ## Build, and show what the engine does
 
 test: build ## Build, and run all tests
 	ctest --preset $(PRESET) -j $(JOBS)
+
+pytest-sanitize: setup ## Build the Python package with the address sanitizer, and run pytest
+	cmake --preset sanitize-python
+	cmake --build --preset sanitize-python -j $(JOBS)
+	ctest --preset sanitize-python
 
 wheel: setup ## Build dist/articula-*.whl for python3, with a baseline and an x86-64-v3 build inside
 	python3 -m pip wheel . --no-deps -w dist --config-settings=cmake.define.ARTICULA_PYTHON_BASELINE=ON

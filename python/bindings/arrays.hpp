@@ -55,10 +55,20 @@ py::array copy_matrix(const ConstMatrixRef& x);  // rows x columns, as it reads
 
 inline py::str text(std::string_view value) { return {value.data(), value.size()}; }
 
+// pybind11 gives an object whose __init__ did not run (`Model.__new__(Model)`) uninitialised memory on its
+// first use, through this function where a class has one.
+template <class Type>
+[[noreturn]] void* refuse_uninitialised(std::size_t) {
+  throw py::type_error(py::type::of<Type>().attr("__name__").template cast<std::string>() +
+                       ".__init__() was not called: this object holds nothing");
+}
+
 // Classes are what `articula` exports, wherever the compiled module lies: so that pickles find them.
 template <class Class>
 Class& exported(Class& bound) {
   bound.attr("__module__") = "articula";
+  auto* const type = reinterpret_cast<PyTypeObject*>(bound.ptr());
+  py::detail::get_type_info(type)->operator_new = &refuse_uninitialised<typename Class::type>;
   return bound;
 }
 

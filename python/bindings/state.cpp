@@ -212,7 +212,16 @@ void bind_state(py::module_& module) {
           "(nkinematic, 7): position (m) and quaternion w x y z of the bodies the user moves")
       .def_property_readonly(
           "kinematic_twist", [](const Input& i) { return or_none(i.kinematic_twist); },
-          "(nkinematic, 6): linear (m/s) and angular (rad/s) velocity, in world axes");
+          "(nkinematic, 6): linear (m/s) and angular (rad/s) velocity, in world axes")
+      .def(py::pickle(
+          [](const Input& i) {
+            return py::make_tuple(or_none(i.controls), or_none(i.forces), or_none(i.wrenches),
+                                  pose_rows(i.kinematic_pose), or_none(i.kinematic_twist));
+          },
+          [](const py::tuple& kept) {
+            if (kept.size() != 5) throw Error("this is no pickled input");
+            return make_input(kept[0], kept[1], kept[2], kept[3], kept[4]);
+          }));
 
   py::class_<WarmStart, std::shared_ptr<WarmStart>> warm(
       module, "WarmStart",

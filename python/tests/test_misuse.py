@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import inspect
 import multiprocessing
 import os
 import pickle
@@ -212,6 +213,10 @@ def test_states_warm_starts_simulations_and_batches_pickle(hopper):
     assert same_bits(x.q, step.next.q) and same_bits(x.v, step.next.v) and x.time == step.next.time
     assert len(warm) == len(step.warm) and sim2.settings == sim.settings
     assert sim2.step(x, None, warm).next.hash == sim.step(step.next, None, step.warm).next.hash
+    given = art.Input(controls=np.ones(hopper.nu), forces=np.ones(hopper.nv), kinematic_pose=[[1, 2, 3, 1, 0, 0, 0]])
+    again = pickle.loads(pickle.dumps(given))
+    assert same_bits(again.controls, given.controls) and same_bits(again.forces, given.forces)
+    assert same_bits(again.kinematic_pose, given.kinematic_pose) and again.wrenches is None
     copied = copy.deepcopy(x)
     copied.q[0] = 9.0
     assert x.q[0] != 9.0
@@ -235,10 +240,50 @@ def test_broken_pickles_are_refused(hopper):
             made.__setstate__(state)
 
 
-def test_an_object_without_init_is_refused(hopper):
-    raw = art.Simulation.__new__(art.Simulation)
-    with pytest.raises((TypeError, RuntimeError, ValueError)):
-        raw.step(hopper.neutral_state())
+def _exported_classes() -> list[type]:
+    return [c for c in vars(art._core).values() if isinstance(c, type) and not issubclass(c, BaseException)]
+
+
+@pytest.mark.parametrize("cls", _exported_classes(), ids=lambda c: c.__name__)
+def test_an_object_without_init_is_refused_by_all_that_it_can_do(cls):
+    raw = cls.__new__(cls)
+    properties = [name for name in dir(cls) if isinstance(inspect.getattr_static(cls, name), property)]
+    uses = [lambda name=name: getattr(raw, name) for name in properties]
+    uses += [lambda: len(raw), lambda: pickle.dumps(raw), lambda: copy.deepcopy(raw)]
+    if cls.__repr__ is not object.__repr__:
+        uses.append(lambda: repr(raw))
+    for use in uses:
+        with pytest.raises((TypeError, RuntimeError)):
+            use()
+
+
+def test_objects_without_init_are_refused_as_arguments(hopper):
+    sim, batch, x = art.Simulation(hopper), art.Batch(hopper, 2), hopper.neutral_state()
+    empty = {c: c.__new__(c) for c in _exported_classes()}
+    step, steps = sim.step(x), batch.step(batch.neutral_states())
+    for call in (
+        lambda: art.Simulation(empty[art.Model]),
+        lambda: art.Batch(empty[art.Model], 3),
+        lambda: art.Batch([hopper, empty[art.Model]]),
+        lambda: empty[art.Simulation].step(x),
+        lambda: empty[art.Simulation].rollout(x, np.zeros((2, hopper.nu))),
+        lambda: empty[art.Simulation].jacobians(step),
+        lambda: sim.step(empty[art.State]),
+        lambda: sim.step(x, empty[art.Input]),
+        lambda: sim.step(x, None, empty[art.WarmStart]),
+        lambda: sim.jacobians(empty[art.Step]),
+        lambda: sim.joint_reactions(empty[art.Step]),
+        lambda: empty[art.Batch].step(batch.neutral_states()),
+        lambda: batch.step(empty[art.BatchState]),
+        lambda: batch.step(batch.neutral_states(), None, empty[art.WarmStarts]),
+        lambda: batch.jacobians(empty[art.BatchStep]),
+        lambda: empty[art.Batch].jacobians(steps),
+        lambda: art.to_bytes(hopper, empty[art.State], step.warm),
+        lambda: art.from_bytes(empty[art.Model], b""),
+        lambda: empty[art.Model].with_("gravity", [0, 0, 0]),
+    ):
+        with pytest.raises((TypeError, RuntimeError)):
+            call()
 
 
 def test_snapshots_come_back_to_the_bit_and_damage_is_noticed(hopper, quadruped):
