@@ -277,7 +277,8 @@ Json to_json(const std::string& source, const Model& model) {
   const Description& d = model.description();
   Json sensors = Json::array(), equalities = Json::array(), tendons = Json::array(),
        keyframes = Json::array();
-  for (const SensorIndex& s : Sensors(model).list())
+  const Sensors all(model);
+  for (const SensorIndex& s : all.list())
     sensors.push_back({{"name", s.name}, {"offset", s.offset}, {"size", s.size}});
   for (const EqualityDescription& e : d.equalities) {
     equalities.push_back(

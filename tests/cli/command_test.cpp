@@ -1,11 +1,13 @@
 #include "cli/command.hpp"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <initializer_list>
 #include <string>
 #include <vector>
 
+#include "articula/io/load.hpp"
 #include "tests/support/environment.hpp"
 
 namespace articula::cli {
@@ -53,6 +55,20 @@ TEST(Command, bad_input_exits_with_2_and_names_the_culprit) {
   const Outcome outcome = run_with({"models"});
   EXPECT_EQ(outcome.code, 2);
   EXPECT_NE(outcome.err.find("/no/such/directory"), std::string::npos);
+}
+
+TEST(Command, info_tells_of_every_own_model_as_a_table_and_as_json) {
+  for (const std::string& name : model_names()) {
+    const Outcome table = run_with({"info", name.c_str()}), json = run_with({"info", name.c_str(), "--json"});
+    EXPECT_EQ(table.code, 0) << name << table.err;
+    EXPECT_EQ(json.code, 0) << name << json.err;
+    const Model model = load(name);
+    const nlohmann::json parsed = nlohmann::json::parse(json.out);
+    EXPECT_EQ(parsed["nq"], model.nq()) << name;
+    ASSERT_EQ(parsed["sensors"].size(), model.description().sensors.size()) << name;
+    for (std::size_t i = 0; i < parsed["sensors"].size(); ++i)
+      EXPECT_EQ(parsed["sensors"][i]["name"], model.description().sensors[i].name) << name;
+  }
 }
 
 }  // namespace
