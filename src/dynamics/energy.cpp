@@ -15,7 +15,7 @@ Energy energy(const Model& model, const Data& data, const ConstVectorRef& q, con
     sum.potential -= dot(model.gravity(), inertia.moment + data.link_reference[k] * inertia.mass);
   }
   for (int d = 0; d < model.nv(); ++d) sum.kinetic += 0.5 * model.constants().armature[d] * v[d] * v[d];
-  sum.elastic = spring_energy(model, q);
+  sum.elastic = spring_energy(model, q) + tendon_spring_energy(model, q);
   return sum;
 }
 

@@ -109,6 +109,7 @@ void prepare_energy_derivatives(const Model& model, const Data& data, EnergyDeri
   for (int d = 0; d < s.nv; ++d) work.rotor_momentum[d] = model.constants().armature[d] * v[d];
   work.spring_force.setZero();
   add_spring_forces(model, q, work.spring_force);
+  add_tendon_spring_forces(model, q, work.spring_force);
 }
 
 void kinetic_energy_gradient(const Model& model, const Data& data, const EnergyDerivativeWork& work,

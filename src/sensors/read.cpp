@@ -222,8 +222,10 @@ double energy_reading(const Reader& r, const SensorIndex& sensor) {
                ? 0.5 * dot(v, inertia * v)
                : -dot(r.model.gravity(), inertia.moment + r.data.link_reference[k] * inertia.mass);
   }
-  if (sensor.type == SensorType::potential_energy)
-    return sum + spring_energy(r.model, Eigen::Map<const VectorX>(r.in.q, r.model.nq()));
+  if (sensor.type == SensorType::potential_energy) {
+    const Eigen::Map<const VectorX> q(r.in.q, r.model.nq());
+    return sum + spring_energy(r.model, q) + tendon_spring_energy(r.model, q);
+  }
   for (int d = 0; d < r.model.nv(); ++d) sum += 0.5 * r.model.constants().armature[d] * r.in.v[d] * r.in.v[d];
   return sum;
 }

@@ -8,7 +8,7 @@ namespace articula {
 struct Energy {
   double kinetic = 0.0;    // armature included
   double potential = 0.0;  // gravity, from the world's origin
-  double elastic = 0.0;    // joint springs
+  double elastic = 0.0;    // springs of joints and tendons
   double total() const { return kinetic + potential + elastic; }
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Joint springs. A hinge or slide is pulled towards its spring reference; a ball or free joint
+// Springs. A hinge or slide is pulled towards its spring reference; a ball or free joint
 // towards its neutral pose, by the rotation vector (and shift) from there.
 
 #include "articula/dynamics/crba.hpp"
@@ -11,6 +11,10 @@ void add_spring_forces(const Model& model, const ConstVectorRef& q, VectorRef ta
 
 // sum k |q (-) q_spring|^2 / 2
 double spring_energy(const Model& model, const ConstVectorRef& q);
+
+// Springs of tendons: tau += their forces, and sum k (l - nearest length of rest)^2 / 2  (tendons.cpp)
+void add_tendon_spring_forces(const Model& model, const ConstVectorRef& q, VectorRef tau);
+double tendon_spring_energy(const Model& model, const ConstVectorRef& q);
 
 // dtau += derivative along dq (nv) and dtheta (all parameters; null: none).
 void add_spring_directional(const Model& model, const ConstVectorRef& q, const ConstVectorRef& dq,
