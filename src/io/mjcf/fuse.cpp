@@ -78,8 +78,8 @@ void fuse_static(Reader& reader) {
       body.pose = above->second.pose * body.pose;
     }
     BodyDescription* parent = body.parent == "world" ? nullptr : &kept[order.at(body.parent)];
-    const double carried = parent != nullptr ? parent->gravity_compensation : 0.0;
-    const bool lost = body.inertia.mass > 0.0 && (fluid || body.gravity_compensation != carried);
+    const bool lost = parent != nullptr && body.inertia.mass > 0.0 &&
+                      (fluid || body.gravity_compensation != parent->gravity_compensation);
     if (!body.joints.empty() || body.kinematic || lost || referred.contains(body.name)) {
       order.emplace(body.name, kept.size());
       kept.push_back(std::move(body));
