@@ -1,3 +1,5 @@
+#include <numbers>
+
 #include "actuator_terms.hpp"
 #include "articula/dynamics/activation.hpp"
 #include "clamp.hpp"
@@ -54,6 +56,19 @@ double free_slope(const Model& model, const ForceWork& forces, int i) {
 // Whether the sum of a tendon's actuators is held by its range.
 bool held(const ForceWork& forces, int tendon) { return forces.tendon_scale[tendon] != 1.0; }
 
+// Calls visit(i, gear, rate) for servos that leave out n turns: their input has the part -2 pi |g| n, by
+// which the raw force changes with the gear g by `rate`.
+template <class Visit>
+void for_each_turn(const Model& model, const ForceWork& forces, Visit visit) {
+  for (const TurningServo& servo : forces.turning) {
+    const double n = forces.turns[servo.actuator];
+    if (n == 0.0) continue;
+    const Vec3 g = load3(model.theta().data() + servo.gear);
+    const double gain = total_gain(model, forces, servo.actuator);
+    visit(servo.actuator, servo.gear, g * (-gain * 2.0 * std::numbers::pi * n / norm(g)));
+  }
+}
+
 }  // namespace
 
 // f = scale raw,  scale = (end of the range) / sum:   df = scale (draw - raw dsum / sum)
@@ -90,6 +105,9 @@ void actuators_along(const Model& model, const ForceWork& forces, ForceDerivativ
     }
     work.raw[i] = change;
   }
+  for_each_turn(model, forces, [&](int i, int gear, Vec3 rate) {
+    if (dtheta != nullptr) work.raw[i] += dot(rate, load3(dtheta + gear));
+  });
   limit_along(model, forces, work);
 }
 
@@ -117,6 +135,10 @@ void actuators_against(const Model& model, const ForceWork& forces, ForceDerivat
     gain_bar[0] += a * bar, gain_bar[1] += l * a * bar, gain_bar[2] += rate * a * bar;
     bias_bar[0] += bar, bias_bar[1] += l * bar, bias_bar[2] += rate * bar;
   }
+  for_each_turn(model, forces, [&](int i, int gear, Vec3 rate) {
+    if (theta_bar == nullptr) return;
+    for (int k = 0; k < 3; ++k) theta_bar[gear + k] += rate[k] * work.raw[i];
+  });
 }
 
 namespace {

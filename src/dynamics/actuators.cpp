@@ -1,3 +1,6 @@
+#include <cmath>
+#include <numbers>
+
 #include "articula/dynamics/activation.hpp"
 #include "clamp.hpp"
 #include "force_terms.hpp"
@@ -28,6 +31,18 @@ void scale_tendons(const Model& model, ForceWork& work) {
   }
 }
 
+// The short way round: with the period P = 2 pi |g| of l, a <- a - P n where n = round((a - l) / P).
+void leave_out_whole_turns(const Model& model, ForceWork& work) {
+  const double* theta = model.theta().data();
+  for (const TurningServo& servo : work.turning) {
+    const int i = servo.actuator;
+    const double period = 2.0 * std::numbers::pi * norm(load3(theta + servo.gear));
+    work.turns[i] = period > 0.0 ? std::round((work.input[i] - work.length[i]) / period) : 0.0;
+    work.input[i] -= period * work.turns[i];
+    work.raw_force[i] -= total_gain(model, work, i) * period * work.turns[i];
+  }
+}
+
 }  // namespace
 
 // f = clamp(scale ((gain_0 + gain_1 l + gain_2 l') a + bias_0 + bias_1 l + bias_2 l'))
@@ -43,6 +58,7 @@ void evaluate_actuators(const Model& model, ForceWork& work, const double* activ
     work.raw_force[i] =
         (gain[0] + gain[1] * l + gain[2] * rate) * work.input[i] + (bias[0] + bias[1] * l + bias[2] * rate);
   }
+  leave_out_whole_turns(model, work);
   if (!s.tendons.empty()) scale_tendons(model, work);
   for (int i = 0; i < s.nu; ++i) {
     double f = work.raw_force[i];
@@ -50,6 +66,29 @@ void evaluate_actuators(const Model& model, ForceWork& work, const double* activ
       f *= work.tendon_scale[s.actuators[i].target];
     work.force[i] = clamp(f, d.actuators[i].force_range).value;
   }
+}
+
+double total_gain(const Model& model, const ForceWork& work, int i) {
+  const double* gain = model.theta().data() + model.structure().actuators[i].gain;
+  return gain[0] + gain[1] * work.length[i] + gain[2] * work.velocity[i];
+}
+
+// As the description has it, so that a change of one parameter does not turn a servo into something else.
+std::vector<TurningServo> find_turning_servos(const Model& model) {
+  const Structure& s = model.structure();
+  std::vector<TurningServo> servos;
+  for (int i = 0; i < s.nu; ++i) {
+    const ActuatorDescription& a = model.description().actuators[i];
+    const bool servo = a.gain[1] == 0.0 && a.gain[2] == 0.0 && a.gain[0] == -a.bias[1];
+    if (!servo || a.transmission == TransmissionType::tendon) continue;
+    if (a.transmission == TransmissionType::frame) {
+      const bool shifts = a.gear[0] != 0.0 || a.gear[1] != 0.0 || a.gear[2] != 0.0;
+      if (s.actuators[i].reference_frame >= 0 && !shifts) servos.push_back({i, s.actuators[i].gear + 3});
+    } else if (s.joints[s.actuators[i].target].type == JointType::ball) {
+      servos.push_back({i, s.actuators[i].gear});
+    }
+  }
+  return servos;
 }
 
 std::vector<LimitedJoint> find_limited_joints(const Model& model) {

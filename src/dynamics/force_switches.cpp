@@ -1,5 +1,7 @@
 #include "articula/dynamics/force_switches.hpp"
 
+#include <numbers>
+
 #include "articula/dynamics/activation.hpp"
 #include "clamp.hpp"
 #include "fluid.hpp"
@@ -40,6 +42,12 @@ void force_switches(const Model& model, const Data& data, const ForceWork& force
     const bool on_tendon = a.transmission == TransmissionType::tendon;
     const double scale = on_tendon ? forces.tendon_scale[s.actuators[i].target] : 1.0;
     range(Kind::force_range, i, scale * forces.raw_force[i], a.force_range);
+  }
+  for (const TurningServo& servo : forces.turning) {
+    const int i = servo.actuator;
+    const double half = std::numbers::pi * norm(load3(model.theta().data() + servo.gear));
+    out.push_back({Kind::servo_turn, i, static_cast<int>(forces.turns[i]),
+                   std::max(0.0, half - std::abs(forces.input[i] - forces.length[i]))});
   }
   for (size_t t = 0; t < d.tendons.size(); ++t) {
     const int index = static_cast<int>(t);

@@ -47,6 +47,8 @@ bool on_scalar_joint(const Model& model, int actuator);
 void evaluate_actuators(const Model& model, ForceWork& work, const double* activation, const double* u,
                         double dt);
 std::vector<LimitedJoint> find_limited_joints(const Model& model);
+std::vector<TurningServo> find_turning_servos(const Model& model);
+double total_gain(const Model& model, const ForceWork& work, int actuator);
 void limit_joint_forces(ForceWork& work);
 void evaluate_slope(const Model& model, ForceWork& work);
 

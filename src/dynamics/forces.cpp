@@ -56,11 +56,13 @@ ForceWork::ForceWork(const Model& model)
       force(zeros(model.nu())),
       input(zeros(model.nu())),
       raw_force(zeros(model.nu())),
+      turns(zeros(model.nu())),
       before_limits(zeros(model.nv())),
       unlimited(zeros(model.nv())),
       slope_gain(zeros(model.nv())),
       frames(find_frame_transmissions(model)),
-      limited(find_limited_joints(model)) {
+      limited(find_limited_joints(model)),
+      turning(find_turning_servos(model)) {
   const int ntendon = static_cast<int>(model.structure().tendons.size());
   for (VectorX* vector :
        {&tendon_length, &tendon_velocity, &tendon_pull, &tendon_drive, &tendon_sum, &tendon_scale}) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <numbers>
 
 #include "articula/dynamics/force_switches.hpp"
 #include "articula/error.hpp"
@@ -213,26 +214,73 @@ TEST(force_derivatives, are_those_of_the_limited_side_where_limits_hold) {
   EXPECT_LE(left_out, robots);  // of twelve blocks each
 }
 
+void expect_transpose(ForceCase& c, int seed) {
+  const int nv = c.model.nv();
+  const VectorX bar = uniform_vector(c.random, 2 * nv);
+  VectorX z_bar = VectorX::Zero(c.at.size), by_columns(c.at.size);
+  ForceGradient to{
+      z_bar.data() + c.at.q,    z_bar.data() + c.at.v, z_bar.data() + c.at.w, z_bar.data() + c.at.u, 0.0,
+      z_bar.data() + c.at.theta};
+  forces_adjoint(c.model, c.data, c.forces, c.work, c.arguments(), &c.parameters, bar.head(nv), bar.tail(nv),
+                 to);
+  z_bar[c.at.dt] = to.dt;
+  for (int i = 0; i < c.at.size; ++i) by_columns[i] = c.along(VectorX::Unit(c.at.size, i)).dot(bar);
+  for (const ParameterSlice& slice : c.model.parameters().slices()) {
+    const int at = c.at.theta + slice.offset;
+    EXPECT_LT(product_difference(z_bar.segment(at, slice.size), by_columns.segment(at, slice.size)), 1e-10)
+        << seed << " " << slice.name;
+  }
+  EXPECT_LT(product_difference(z_bar.head(c.at.theta), by_columns.head(c.at.theta)), 1e-11) << seed;
+  EXPECT_LT(relative_difference(z_bar, by_columns), 1e-11) << "seed " << seed;
+}
+
 TEST(force_derivatives, against_a_covector_are_the_transpose) {
   for (int seed = 0; seed < 100; ++seed) {
     ForceCase c(seed, seed % 2 == 0);
-    const int nv = c.model.nv();
-    const VectorX bar = uniform_vector(c.random, 2 * nv);
-    VectorX z_bar = VectorX::Zero(c.at.size), by_columns(c.at.size);
-    ForceGradient to{
-        z_bar.data() + c.at.q,    z_bar.data() + c.at.v, z_bar.data() + c.at.w, z_bar.data() + c.at.u, 0.0,
-        z_bar.data() + c.at.theta};
-    forces_adjoint(c.model, c.data, c.forces, c.work, c.arguments(), &c.parameters, bar.head(nv),
-                   bar.tail(nv), to);
-    z_bar[c.at.dt] = to.dt;
-    for (int i = 0; i < c.at.size; ++i) by_columns[i] = c.along(VectorX::Unit(c.at.size, i)).dot(bar);
-    for (const ParameterSlice& slice : c.model.parameters().slices()) {
-      const int at = c.at.theta + slice.offset;
-      EXPECT_LT(product_difference(z_bar.segment(at, slice.size), by_columns.segment(at, slice.size)), 1e-10)
-          << seed << " " << slice.name;
+    expect_transpose(c, seed);
+  }
+}
+
+// A ball's angle and that of a frame about another are the same a turn later.
+Model turning_servos() {
+  Description d;
+  BodyDescription body;
+  body.name = "body";
+  body.joints = {JointDescription{.name = "ball", .type = JointType::ball}};
+  body.inertia = {.mass = 1.0, .com = Vector3(0.1, 0.2, 0.3), .inertia = Vector3(2.0, 3.0, 4.0).asDiagonal()};
+  d.bodies.push_back(body);
+  d.frames = {FrameDescription{.name = "tip", .body = "body"},
+              FrameDescription{.name = "base", .body = "world"}};
+  ActuatorDescription servo;
+  servo.target = "ball";
+  servo.gear = {0.3, -0.2, 0.4, 0, 0, 0};
+  servo.gain = {5.0, 0, 0};
+  servo.bias = {0, -5.0, -0.3};
+  d.actuators.push_back(servo);
+  servo.transmission = TransmissionType::joint_in_parent;
+  d.actuators.push_back(servo);
+  servo.transmission = TransmissionType::frame;
+  servo.target = "tip";
+  servo.reference_frame = "base";
+  servo.gear = {0, 0, 0, 0.1, 0.3, -0.5};
+  d.actuators.push_back(servo);
+  return build(d);
+}
+
+TEST(force_derivatives, of_servos_that_go_the_short_way_round) {
+  for (int seed = 0; seed < 10; ++seed) {
+    ForceCase c(turning_servos(), seed);
+    c.inputs.control << 5.0, -9.0, 7.0;
+    c.prepare();
+    EXPECT_EQ(c.forces.turning.size(), 3u);
+    EXPECT_GT(c.forces.turns.cwiseAbs().minCoeff(), 0.0) << seed;
+    for (int i = 0; i < 3; ++i) {
+      const double half_turn =
+          std::numbers::pi * Vector3(c.model.theta().segment<3>(c.forces.turning[i].gear)).norm();
+      EXPECT_LE(std::abs(c.forces.input[i] - c.forces.length[i]), half_turn * (1 + 1e-12)) << seed;
     }
-    EXPECT_LT(product_difference(z_bar.head(c.at.theta), by_columns.head(c.at.theta)), 1e-11) << seed;
-    EXPECT_LT(relative_difference(z_bar, by_columns), 1e-11) << "seed " << seed;
+    EXPECT_LE(expect_blocks_agree(c, fmt::format("seed {}", seed)), 4) << seed;
+    expect_transpose(c, seed);
   }
 }
 

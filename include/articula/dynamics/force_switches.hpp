@@ -11,6 +11,7 @@ struct ForceSwitch {
     control_range,       // actuator: its control
     activation_range,    // actuator: its activation a step later
     force_range,         // actuator: its force
+    servo_turn,          // actuator: the whole turns that its servo leaves out
     tendon_force_range,  // tendon: the sum of its actuators
     tendon_rest,         // tendon: within or beyond the dead band of its spring
     joint_force_range,   // dof: the sum of its actuators
@@ -18,7 +19,7 @@ struct ForceSwitch {
   };
   Kind kind = Kind::control_range;
   int index = 0;
-  int side = 0;         // -1, 0, 1: below, within, above a range; -1, 1: sign
+  int side = 0;         // -1, 0, 1: below, within, above a range; -1, 1: sign; number of turns
   double margin = 0.0;  // to the nearest end, in the unit of what is limited; not negative
 };
 

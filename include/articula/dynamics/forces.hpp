@@ -44,6 +44,12 @@ struct LimitedJoint {
   std::optional<Vector2> range;
 };
 
+// A servo, f = k (a - l) + ..., of an angle: about a ball joint, or of a frame about its reference frame.
+struct TurningServo {
+  int actuator = 0;
+  int gear = 0;  // theta: the turning part of its gear
+};
+
 struct ForceWork {
   explicit ForceWork(const Model& model);
 
@@ -56,6 +62,7 @@ struct ForceWork {
 
   // ---- kept for derivatives and sensors
   VectorX input, raw_force;          // nu: a, and f before limits
+  VectorX turns;                     // nu: whole turns that a turning servo leaves out of a
   VectorX tendon_pull;               // ntendon: force of spring and damper along the tendon
   VectorX tendon_drive;              // ntendon: force of actuators along it
   VectorX tendon_sum, tendon_scale;  // ntendon: sum of raw forces, and what limits it
@@ -65,6 +72,7 @@ struct ForceWork {
   WrenchField drag, compensation, thrust;
   std::vector<FrameTransmission> frames;
   std::vector<LimitedJoint> limited;
+  std::vector<TurningServo> turning;
 };
 
 // Fills `work` for the state and controls given, with `dt` the step that activation_early looks ahead.
