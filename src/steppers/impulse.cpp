@@ -80,9 +80,15 @@ bool solve_frozen(ImpulseWork& work, const FrozenModes& frozen, double gravity_s
   bool solved = true;
   for (const Island& island : rows.islands()) {
     const int at = island.row_begin;
-    solved &= work.solver.system.solve(rows.problem(island, gravity_step), rows.mode.data() + at,
-                                       slides.data() + island.block_begin, rows.lam.data() + at,
-                                       rows.sigma.data() + at, start.data() + at);
+    ContactProblem problem = rows.problem(island, gravity_step);
+    // Ends of ranges far away are rows here as well, and no measure of what is exact.
+    problem.velocity_scale = gravity_step;
+    for (int i = at; i < at + island.rows; ++i) {
+      if (rows.mode[i] != RowMode::free)
+        problem.velocity_scale = std::max(problem.velocity_scale, std::abs(problem.b[i - at]));
+    }
+    solved &= work.solver.system.solve(problem, rows.mode.data() + at, slides.data() + island.block_begin,
+                                       rows.lam.data() + at, rows.sigma.data() + at, start.data() + at);
   }
   return solved;
 }
