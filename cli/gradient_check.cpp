@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "articula/derivatives/differences.hpp"
 #include "articula/dynamics/force_switches.hpp"
@@ -18,9 +19,7 @@ constexpr ParameterKind kinds[] = {
     ParameterKind::limits,    ParameterKind::gains,    ParameterKind::medium,
     ParameterKind::gravity,   ParameterKind::dt};
 
-constexpr double first_step =
-    1e-2;  // times the scale of the direction; the same modes all the way, or shorter
-constexpr double least_step = 1e-7;  // below this, rounding is all that differences see
+constexpr double accurate = 3e-8;  // relative error at which differences need not be better
 
 }  // namespace
 
@@ -108,58 +107,38 @@ MatrixX GradientCheck::along(const MatrixX& directions) {
   return columns;
 }
 
-// With the modes held nothing but forces has kinks; `more` looks for the best step where it must be found.
-VectorX GradientCheck::held_difference(const VectorX& dz, bool jumps, bool more) {
-  disturbed_.hold_modes(true);
-  VectorX x(disturbed_.outputs());
-  Signature there;
-  const double dt_rate = dz[disturbed_.layout().theta + model_.structure().timestep];
-  const auto evaluate = [&](double t) -> VectorX {
-    if (!disturbed_.at(dz, t, x)) return x;
-    there.read_sides(model_, disturbed_.data(), disturbed_.motion(), *settings_.dt + t * dt_rate);
-    if (!signature_->same_sides(there)) x.setConstant(NAN);
-    return x;
-  };
-  if (more) return ridders_differences(evaluate, {1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1}, jumps).derivative;
-  return ridders_differences(evaluate, 1e-3, jumps).derivative;
-}
-
-bool GradientCheck::true_difference(const VectorX& dz, bool jumps, VectorX& derivative) {
-  disturbed_.hold_modes(false);
+// Of the step with its modes held, or as it is: then a first step counts only if all evaluations share the
+// modes of the undisturbed one. First steps are tried until the estimated error is far below what is asked
+// for, in a block whose largest number is `scale`; functions may vary fast, and may be noisy. False if there
+// is no such step.
+bool GradientCheck::difference(const VectorX& dz, bool held, bool jumps, double scale, VectorX& derivative) {
+  disturbed_.hold_modes(held);
   VectorX x(disturbed_.outputs());
   Signature there;
   bool same = true;
   const double dt_rate = dz[disturbed_.layout().theta + model_.structure().timestep];
   const auto evaluate = [&](double t) -> VectorX {
-    if (!disturbed_.at(dz, t, x)) {
-      same = false;
-      return x;
-    }
-    there.read_rows(disturbed_.contact()->rows);
+    same = disturbed_.at(dz, t, x) && same;
+    if (!same) return x;
+    if (!held) there.read_rows(disturbed_.contact()->rows);
     there.read_sides(model_, disturbed_.data(), disturbed_.motion(), *settings_.dt + t * dt_rate);
-    same = same && there.rows == signature_->rows && signature_->same_sides(there);
+    same = (held || there.rows == signature_->rows) && signature_->same_sides(there);
     return x;
   };
-  for (double step = first_step; step >= least_step; step *= 0.1) {
+  Differences best;
+  for (const double step : {1e-2, 1e-3, 1e-1, 1e-4, 1e-5, 1e-6, 1e-7}) {
     same = true;
     evaluate(step);
     if (same) evaluate(-step);
     if (!same) continue;
-    Differences best = ridders_differences(evaluate, step, jumps);
-    // A function may vary faster than the step that keeps its modes.
-    for (int k = 0; k < 2 && same; ++k) {
-      const double scale = best.derivative.cwiseAbs().maxCoeff();
-      if (best.error.maxCoeff() <= 1e-9 * scale) break;
-      const Differences finer = ridders_differences(evaluate, step *= 0.03, jumps);
-      for (Eigen::Index i = 0; i < best.error.size(); ++i) {
-        if (finer.error[i] < best.error[i])
-          best.error[i] = finer.error[i], best.derivative[i] = finer.derivative[i];
-      }
-    }
-    derivative = best.derivative;
-    if (same) return true;
+    const Differences found = ridders_differences(evaluate, step, jumps, noise_);
+    if (same) keep_better(best, found);
+    if (best.error.size() == 0) continue;
+    const double floor = std::max(1e-3 * scale, 1e-9);
+    if ((best.error.array() <= accurate * best.derivative.cwiseAbs().array().max(floor)).all()) break;
   }
-  return false;
+  derivative = best.derivative;
+  return best.error.size() > 0;
 }
 
 namespace {
@@ -180,27 +159,17 @@ void GradientCheck::compare(const MatrixX& derivative, const MatrixX& directions
   if (directions.cols() == 0) return;
   block.present = true;
   block.one_sided = inconsistency_ > 1e-9 || certificate_.one_sided;
-  MatrixX held(derivative.rows(), directions.cols()), taken(derivative.rows(), directions.cols());
-  for (Eigen::Index i = 0; i < directions.cols(); ++i)
-    held.col(i) = held_difference(directions.col(i), jumps, false);
-  const double floor = std::max(1e-3 * derivative.cwiseAbs().maxCoeff(), 1e-9);
-  for (Eigen::Index i = 0; i < directions.cols(); ++i) {
-    const VectorX off = (derivative.col(i) - held.col(i)).cwiseAbs();
-    if (!off.allFinite() || (off.array() > 3e-7 * derivative.col(i).cwiseAbs().array().max(floor)).any())
-      held.col(i) = held_difference(directions.col(i), jumps, true);
-  }
   block.largest = derivative.cwiseAbs().maxCoeff();
-  block.frozen_left_out = !held.allFinite();
-  if (!block.frozen_left_out) block.frozen_error = error_of(derivative, held);
-  for (Eigen::Index i = 0; i < directions.cols(); ++i) {
+  MatrixX reference(derivative.rows(), directions.cols());
+  for (const bool held : {true, false}) {
+    bool& left_out = held ? block.frozen_left_out : block.true_left_out;
     VectorX column;
-    if (!true_difference(directions.col(i), jumps, column)) {
-      block.true_left_out = true;
-      return;
+    for (Eigen::Index i = 0; i < directions.cols() && !left_out; ++i) {
+      left_out = !difference(directions.col(i), held, jumps, block.largest, column);
+      if (!left_out) reference.col(i) = column;
     }
-    taken.col(i) = column;
+    if (!left_out) (held ? block.frozen_error : block.true_error) = error_of(derivative, reference);
   }
-  block.true_error = error_of(derivative, taken);
 }
 
 void GradientCheck::check_adjoint(const MatrixX& by_state, const MatrixX& by_control, std::mt19937& random) {
@@ -242,6 +211,9 @@ bool GradientCheck::run(const State& start, const Input& input, unsigned seed,
   if (impulse_step(model_, data_, work_, settings, input, end, cold).status != StepStatus::ok) return false;
   signature_->read_rows(work_.rows);
   signature_->read_sides(model_, data_, work_.free, settings.dt);
+  const double fastest = std::max(
+      {work_.v_free.cwiseAbs().maxCoeff(), start.v.cwiseAbs().maxCoeff(), start.q.cwiseAbs().maxCoeff()});
+  noise_ = 8.0 * std::numeric_limits<double>::epsilon() * fastest;
   if (!disturbed_.begin(start, input) || !derivatives_.prepare(model_, data_, work_, settings)) return false;
   MatrixX by_state(n, n), by_control(n, nu);
   derivatives_.jacobians(by_state, by_control);

@@ -37,8 +37,7 @@ class GradientCheck {
   void compare(const MatrixX& derivative, const MatrixX& directions, bool jumps, BlockResult& block);
   MatrixX along(const MatrixX& directions);
   void leave_out_what_cannot_change(MatrixX& directions);
-  VectorX held_difference(const VectorX& dz, bool jumps, bool more);
-  bool true_difference(const VectorX& dz, bool jumps, VectorX& derivative);
+  bool difference(const VectorX& dz, bool held, bool jumps, double scale, VectorX& derivative);
   void check_adjoint(const MatrixX& by_state, const MatrixX& by_control, std::mt19937& random);
 
   const Model& model_;
@@ -51,6 +50,7 @@ class GradientCheck {
   std::unique_ptr<Signature> signature_;
   GradientCertificate certificate_;
   double adjoint_error_ = 0.0, jacobian_error_ = 0.0, inconsistency_ = 0.0;
+  double noise_ = 0.0;  // of what a step returns
 };
 
 }  // namespace articula::cli

@@ -7,20 +7,19 @@
 
 namespace articula {
 
-namespace {
-
-// Keeps, per component, the derivative with the smaller estimated error.
-void keep_better(Differences& best, const VectorX& derivative, const VectorX& error) {
+void keep_better(Differences& best, const Differences& other) {
   if (best.derivative.size() == 0) {
-    best = {derivative, error};
+    best = other;
     return;
   }
-  for (Eigen::Index i = 0; i < derivative.size(); ++i) {
+  for (Eigen::Index i = 0; i < other.derivative.size(); ++i) {
     // Not-a-number, where f could not be had, is worse than any error.
-    if (error[i] < best.error[i] || std::isnan(best.error[i]))
-      best.error[i] = error[i], best.derivative[i] = derivative[i];
+    if (other.error[i] < best.error[i] || std::isnan(best.error[i]))
+      best.error[i] = other.error[i], best.derivative[i] = other.derivative[i];
   }
 }
+
+namespace {
 
 // Shorter steps would only bring rounding.
 bool settled(const Differences& best) {
@@ -47,7 +46,7 @@ struct Extrapolation {
       if (k < 3) continue;  // few extrapolations may agree by chance
       const VectorX spread =
           (current.back() - fine).cwiseAbs().cwiseMax((current.back() - coarse).cwiseAbs());
-      keep_better(best, current.back(), (spread.array() + rounding).matrix());
+      keep_better(best, {current.back(), (spread.array() + rounding).matrix()});
     }
     previous = current;
   }
@@ -55,7 +54,8 @@ struct Extrapolation {
 
 }  // namespace
 
-Differences ridders_differences(const std::function<VectorX(double)>& f, double step, bool jumps) {
+Differences ridders_differences(const std::function<VectorX(double)>& f, double step, bool jumps,
+                                double noise) {
   constexpr int levels = 10;
   Extrapolation even(2, levels), all(1, levels);
   Differences best;
@@ -63,8 +63,8 @@ Differences ridders_differences(const std::function<VectorX(double)>& f, double 
   for (int level = 0; level < levels; ++level, h /= std::sqrt(2.0)) {
     const VectorX ahead = f(h), behind = f(-h), difference = (ahead - behind) / (2.0 * h);
     // Short steps see f in quanta of rounding; entries may then agree exactly and be wrong together.
-    const double rounding = std::numeric_limits<double>::epsilon() *
-                            std::max(ahead.cwiseAbs().maxCoeff(), behind.cwiseAbs().maxCoeff()) / h;
+    const double largest = std::max(ahead.cwiseAbs().maxCoeff(), behind.cwiseAbs().maxCoeff());
+    const double rounding = std::max(std::numeric_limits<double>::epsilon() * largest, noise) / h;
     even.add(difference, rounding, best);
     if (jumps) all.add(difference, rounding, best);
     if (level >= 5 && settled(best)) break;
@@ -77,7 +77,7 @@ Differences ridders_differences(const std::function<VectorX(double)>& f, std::in
   Differences best;
   for (const double step : steps) {
     const Differences found = ridders_differences(f, step, jumps);
-    keep_better(best, found.derivative, found.error);
+    keep_better(best, found);
   }
   return best;
 }

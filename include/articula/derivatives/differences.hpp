@@ -17,7 +17,13 @@ struct Differences {
 //
 // Central differences of a smooth f have errors in h^2, h^4, ...; those of one whose second derivative jumps
 // at t = 0 (as of t |t|) in h, h^2, .... `jumps` extrapolates for both and takes what is better.
-Differences ridders_differences(const std::function<VectorX(double)>& f, double step, bool jumps = false);
+//
+// f is taken to be known to the last digit of its largest number, or to `noise` where that is more: long
+// steps are then preferred to short ones that agree by chance.
+Differences ridders_differences(const std::function<VectorX(double)>& f, double step, bool jumps = false,
+                                double noise = 0.0);
+// Of two, component by component, what has the smaller estimated error.
+void keep_better(Differences& best, const Differences& other);
 
 // The same from several first steps, for functions whose scale and noise are not known.
 Differences ridders_differences(const std::function<VectorX(double)>& f, std::initializer_list<double> steps,
