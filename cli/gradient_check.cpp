@@ -6,6 +6,7 @@
 
 #include "articula/derivatives/differences.hpp"
 #include "articula/dynamics/force_switches.hpp"
+#include "articula/kinematics/motion.hpp"
 #include "cli/gradient_directions.hpp"
 
 namespace articula::cli {
@@ -61,7 +62,8 @@ struct GradientCheck::Signature {
   }
 
   // What rests in a medium may move either way: the second derivative of its drag jumps, not the first.
-  void read_sides(const Model& model, const Data& data, const FreeMotionWork& free, double dt) {
+  void read_sides(const Model& model, Data& data, const FreeMotionWork& free, double dt) {
+    propagate_motion(model, data, free.v.data(), nullptr);  // a step may leave those of its end
     force_switches(model, data, free.forces,
                    {free.q.data(), free.v.data(), free.activation.data(), free.control.data(), dt}, switches);
     sides.clear();
@@ -120,18 +122,24 @@ bool GradientCheck::difference(const VectorX& dz, bool held, bool jumps, double 
   const auto evaluate = [&](double t) -> VectorX {
     same = disturbed_.at(dz, t, x) && same;
     if (!same) return x;
-    if (!held) there.read_rows(disturbed_.contact()->rows);
+    there.read_rows(disturbed_.contact()->rows);
     there.read_sides(model_, disturbed_.data(), disturbed_.motion(), *settings_.dt + t * dt_rate);
-    same = (held || there.rows == signature_->rows) && signature_->same_sides(there);
+    same = there.rows == signature_->rows && signature_->same_sides(there);
     return x;
   };
+  // Rounding is what second differences see where f is straight.
+  constexpr double close = 1e-10;
+  const VectorX middle = evaluate(0.0), ahead = evaluate(close), behind = evaluate(-close);
+  const double seen = (evaluate(2.0 * close) - 2.0 * ahead + middle).cwiseAbs().maxCoeff() +
+                      (ahead - 2.0 * middle + behind).cwiseAbs().maxCoeff();
+  const double noise = same ? std::max(noise_, seen) : noise_;
   Differences best;
-  for (const double step : {1e-2, 1e-3, 1e-1, 1e-4, 1e-5, 1e-6, 1e-7}) {
+  for (const double step : {1e-2, 1e-3, 1e-1, 1e-4, 1e-5, 1e-6, 1e-7, 1.0}) {
     same = true;
     evaluate(step);
     if (same) evaluate(-step);
     if (!same) continue;
-    const Differences found = ridders_differences(evaluate, step, jumps, noise_);
+    const Differences found = ridders_differences(evaluate, step, jumps, noise);
     if (same) keep_better(best, found);
     if (best.error.size() == 0) continue;
     const double floor = std::max(1e-3 * scale, 1e-9);

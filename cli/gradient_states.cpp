@@ -42,7 +42,7 @@ class Trajectories {
 
   // Where the robot stands, or as it was built; bent a little, some joints at an end of their range.
   void begin() {
-    step_ = {};
+    step_ = Step{.input = step_.input};
     step_.next = neutral_state(model_);
     const auto& keys = model_.description().keyframes;
     if (!keys.empty() && chance(0.7)) {

@@ -312,6 +312,7 @@ void ImpulseDerivatives::certify(GradientCertificate& certificate) const {
     certificate.rank += law.rank();
     certificate.redundant |= !law.regular();
     certificate.one_sided |= !law.regular() && law.slides();
+    certificate.one_sided |= law.slack() > 1e-12;
     certificate.conditioning = std::min(certificate.conditioning, law.conditioning());
     certificate.inconsistency = std::max(certificate.inconsistency, law.inconsistency());
   }

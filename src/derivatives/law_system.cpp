@@ -7,6 +7,12 @@
 
 namespace articula {
 
+namespace {
+
+constexpr double consistent = 1e-13;  // what rounding leaves of Y^T rho
+
+}  // namespace
+
 bool LawSystem::prepare(const ContactProblem& problem, const RowMode* mode, const double* lam,
                         const double* sigma) {
   problem_ = problem;
@@ -24,95 +30,152 @@ bool LawSystem::prepare(const ContactProblem& problem, const RowMode* mode, cons
     for (int i = 0; i < block.tangents(); ++i) slide.d[i] = block.mu[i] * sigma[t + i] / slide.speed;
   }
   rows_.resize(problem.size);
-  more_rows_.resize(problem.size);
-  list_unknowns(problem_, mode_.data(), slides_.data(), rows_held_);
-  symmetric_ = std::all_of(rows_held_.begin(), rows_held_.end(),
+  list_unknowns(problem_, mode_.data(), slides_.data(), unknowns_);
+  symmetric_ = std::all_of(unknowns_.begin(), unknowns_.end(),
                            [](const ModeUnknown& u) { return u.tangents == 0 && u.compliance == 0.0; });
-  unknowns_ = symmetric_ ? &rows_held_ : &system_.unknowns();
+  null_spaces_found_ = false;
+  slack_ = 0.0;
+  for (const ModeUnknown& u : unknowns_) {
+    if (!u.across && u.tangents == 0)
+      slack_ = std::max(slack_, std::abs(sigma[u.row]) / problem.velocity_scale);
+  }
   idle_.clear();
   for (const Block& block : problem.blocks) {
     for (int i = block.first + 1; i < block.first + block.dim && block.kind == BlockKind::contact; ++i) {
       if (mode_[i] == RowMode::hold && problem.g(i, i) <= 1e-20 * problem.mobility(block)) idle_.push_back(i);
     }
   }
-  return symmetric_ ? hold_rows() : system_.linearise(problem_, mode_.data(), slides_.data());
+  return factor();
 }
 
-bool LawSystem::hold_rows() {
-  const int n = static_cast<int>(rows_held_.size());
-  held_.resize(n);
-  for (int k = 0; k < n; ++k) {
-    const double* g = problem_.row(rows_held_[k].row);
-    double* row = held_.row(k);
-    for (int w = 0; w < n; ++w) row[w] = g[rows_held_[w].row];
-  }
-  return held_.factor(1e-10);
-}
-
-// What the rows that were left out have to say tells whether all of them can be obeyed.
-void LawSystem::solve_held() {
+// Row k of K is (G A_k)^T B.
+bool LawSystem::factor() {
   const int n = unknowns();
-  x_ = rhs_;
-  held_.solve(x_.data());
-  inconsistency_ = 0.0;
-  if (held_.rank() == n) return;
-  double scale = 0.0;
-  for (double r : rhs_) scale = std::max(scale, std::abs(r));
-  for (int k = 0; k < n && scale > 0.0; ++k) {
-    if (held_.independent(k)) continue;
-    double product = 0.0;
-    for (int w = 0; w < n; ++w) product += problem_.g(rows_held_[k].row, rows_held_[w].row) * x_[w];
-    inconsistency_ = std::max(inconsistency_, std::abs(rhs_[k] - product) / scale);
+  factor_.resize(n);
+  combined_.resize(problem_.size);
+  for (int k = 0; k < n; ++k) {
+    const ModeUnknown& u = unknowns_[k];
+    const double* pulled = problem_.row(u.row);
+    if (u.across || std::any_of(u.equation, u.equation + u.tangents, [](double a) { return a != 0.0; })) {
+      if (u.across)
+        std::fill(combined_.begin(), combined_.end(), 0.0);
+      else
+        std::copy(pulled, pulled + problem_.size, combined_.begin());
+      for (int i = 0; i < u.tangents; ++i)
+        strip_add(combined_.data(), problem_.row(u.row + 1 + i), u.equation[i], problem_.size);
+      pulled = combined_.data();
+    }
+    double* row = factor_.row(k);
+    if (symmetric_) {
+      for (int w = 0; w < n; ++w) row[w] = pulled[unknowns_[w].row];
+    } else {
+      for (int w = 0; w < n; ++w) row[w] = dot_spread(unknowns_[w], pulled);
+    }
+    row[k] += u.compliance;
+  }
+  return factor_.factor(1e-10, symmetric_);
+}
+
+void LawSystem::find_null_spaces() {
+  if (null_spaces_found_) return;
+  null_spaces_found_ = true;
+  const int n = unknowns(), many = n - rank();
+  factor_.null_spaces(Z_, Y_);
+  QZ_.resize(Z_.size());
+  QY_.resize(Y_.size());
+  const auto scale_rows = [&] {
+    for (const Block& block : problem_.blocks) {
+      const double R = problem_.mobility(block);
+      for (int i = block.first; i < block.first + block.dim; ++i) combined_[i] *= R;
+    }
+  };
+  combined_.resize(problem_.size);
+  for (int j = 0; j < many; ++j) {
+    const std::size_t at = static_cast<std::size_t>(j) * n;
+    std::fill(combined_.begin(), combined_.end(), 0.0);
+    spread(unknowns_, Z_.data() + at, combined_.data());
+    scale_rows();
+    for (int k = 0; k < n; ++k) QZ_[at + k] = gather(unknowns_[k], combined_.data());
+    std::fill(combined_.begin(), combined_.end(), 0.0);
+    spread_equations(Y_.data() + at, combined_.data());
+    scale_rows();
+    for (int k = 0; k < n; ++k) QY_[at + k] = dot_spread(unknowns_[k], combined_.data());
+  }
+  H_.resize(many);
+  for (int i = 0; i < many; ++i) {
+    for (int j = 0; j < many; ++j)
+      H_.row(i)[j] = strip_dot(Y_.data() + static_cast<std::size_t>(i) * n,
+                               QZ_.data() + static_cast<std::size_t>(j) * n, n);
+  }
+  // Without a factor nothing is removed: its rank is zero then.
+  [[maybe_unused]] const bool found = H_.factor(1e-12, false);
+}
+
+// x <- x - (along) H^-1 (against)^T x, or with H^-T, over all columns
+void LawSystem::remove_part(const std::vector<double>& along, const std::vector<double>& against,
+                            bool transposed, double* x, int columns) {
+  const int n = unknowns(), many = n - rank();
+  find_null_spaces();
+  part_.assign(static_cast<std::size_t>(many) * columns, 0.0);
+  const auto vector = [&](const std::vector<double>& of, int j) {
+    return of.data() + static_cast<std::size_t>(j) * n;
+  };
+  const auto row = [&](double* of, int k) { return of + static_cast<std::size_t>(k) * columns; };
+  for (int j = 0; j < many; ++j) {
+    for (int k = 0; k < n; ++k) {
+      const double a = vector(against, j)[k];
+      if (a != 0.0) strip_add(row(part_.data(), j), row(x, k), a, columns);
+    }
+  }
+  if (columns > 1)
+    H_.solve_columns(part_.data(), columns);
+  else
+    transposed ? H_.solve_transposed(part_.data()) : H_.solve(part_.data());
+  for (int k = 0; k < n; ++k) {
+    for (int j = 0; j < many; ++j) {
+      const double a = vector(along, j)[k];
+      if (a != 0.0) strip_add(row(x, k), row(part_.data(), j), -a, columns);
+    }
   }
 }
 
-// The proximal term of the factor is iterated away, as in the step itself. Residuals need K times x: G is at
-// hand.
-void LawSystem::solve_unknowns(bool transposed) {
-  const auto& unknowns = *unknowns_;
-  const int n = static_cast<int>(unknowns.size());
-  x_.assign(n, 0.0);
-  step_ = rhs_;
-  if (symmetric_) {
-    solve_held();
-    return;
-  }
-  double scale = 0.0, previous = 1e300;
-  for (double r : rhs_) scale = std::max(scale, std::abs(r));
+void LawSystem::make_consistent(double* x, int columns) { remove_part(QZ_, Y_, false, x, columns); }
+void LawSystem::make_consistent_transposed(double* x) { remove_part(Y_, QZ_, true, x, 1); }
+void LawSystem::keep_choice(double* x, int columns) { remove_part(Z_, QY_, false, x, columns); }
+void LawSystem::keep_choice_transposed(double* x) { remove_part(QY_, Z_, true, x, 1); }
+
+// Largest |Y^T rho| over |Y| |rho|, of all columns together, weighted so that they do not cancel.
+void LawSystem::note_inconsistency(const double* x, int columns) {
   inconsistency_ = 0.0;
-  if (!(scale > 0.0)) return;
-  for (int round = 0; round < 6; ++round) {
-    transposed ? system_.factor().solve_transposed(step_.data()) : system_.factor().solve(step_.data());
-    for (int k = 0; k < n; ++k) x_[k] += step_[k];
-    // K x = A^T G B x + C x, or its transpose
-    std::fill(rows_.begin(), rows_.end(), 0.0);
-    transposed ? spread_equations(x_.data(), rows_.data()) : spread(unknowns, x_.data(), rows_.data());
-    for (int i = 0; i < problem_.size; ++i)
-      more_rows_[i] = strip_dot(problem_.row(i), rows_.data(), problem_.size);
-    double error = 0.0;
-    for (int k = 0; k < n; ++k) {
-      const double product =
-          transposed ? dot_spread(unknowns[k], more_rows_.data()) : gather(unknowns[k], more_rows_.data());
-      step_[k] = rhs_[k] - product - unknowns[k].compliance * x_[k];
-      error = std::max(error, std::abs(step_[k]));
-    }
-    inconsistency_ = error / scale;
-    if (inconsistency_ <= 1e-15 || error > 0.5 * previous) return;
-    if (round == 1 && system_.regular()) return;
-    previous = error;
+  const int n = unknowns(), many = n - rank();
+  if (many == 0) return;
+  find_null_spaces();
+  combined_.assign(n, 0.0);
+  double largest = 0.0;
+  for (int k = 0; k < n; ++k) {
+    double weight = 1.0;
+    for (int c = 0; c < columns; ++c, weight = weight > 1.6 ? weight - 0.6180339887 : weight + 0.3819660113)
+      combined_[k] += weight * x[static_cast<std::size_t>(k) * columns + c];
+    largest = std::max(largest, std::abs(combined_[k]));
+  }
+  if (!(largest > 0.0)) return;
+  for (int j = 0; j < many; ++j) {
+    const double* y = Y_.data() + static_cast<std::size_t>(j) * n;
+    double size = 0.0;
+    for (int k = 0; k < n; ++k) size = std::max(size, std::abs(y[k]));
+    inconsistency_ = std::max(inconsistency_, std::abs(strip_dot(y, combined_.data(), n)) / (size * largest));
   }
 }
 
 void LawSystem::spread_equations(const double* x, double* sigma) const {
-  for (std::size_t k = 0; k < unknowns_->size(); ++k) {
-    const ModeUnknown& u = (*unknowns_)[k];
+  for (std::size_t k = 0; k < unknowns_.size(); ++k) {
+    const ModeUnknown& u = unknowns_[k];
     if (!u.across) sigma[u.row] += x[k];
     for (int i = 0; i < u.tangents; ++i) sigma[u.row + 1 + i] += u.equation[i] * x[k];
   }
 }
 
 void LawSystem::solve(const double* c, const double* rho, double* dlam) {
-  const auto& unknowns = *unknowns_;
   std::fill(dlam, dlam + problem_.size, 0.0);
   for (size_t k = 0; k < problem_.blocks.size(); ++k) {
     const Block& block = problem_.blocks[k];
@@ -126,122 +189,63 @@ void LawSystem::solve(const double* c, const double* rho, double* dlam) {
     for (int i = 0; i < block.tangents(); ++i) dlam[t + i] = block.mu[i] * slides_[k].d[i] * forward;
   }
   for (int i = 0; i < problem_.size; ++i) rows_[i] = c[i] + strip_dot(problem_.row(i), dlam, problem_.size);
-  rhs_.resize(unknowns.size());
-  for (size_t k = 0; k < unknowns.size(); ++k) {
-    const ModeSystem::Unknown& u = unknowns[k];
-    rhs_[k] = -gather(u, rows_.data());
-    if (!u.across) {
-      rhs_[k] += rho[u.row];
-      continue;
-    }
-    const Block& block = problem_.blocks[u.block];
-    for (int i = 0; i < u.tangents; ++i)
-      rhs_[k] += u.compliance * u.along[i] / (block.mu[i] * block.mu[i]) * rho[u.row + 1 + i];
-  }
-  solve_unknowns(false);
-  spread(unknowns, x_.data(), dlam);
+  x_.resize(unknowns_.size());
   double scale = 0.0;
-  for (double r : rhs_) scale = std::max(scale, std::abs(r));
+  for (size_t k = 0; k < unknowns_.size(); ++k) {
+    const ModeUnknown& u = unknowns_[k];
+    x_[k] = -gather(u, rows_.data());
+    if (!u.across) {
+      x_[k] += rho[u.row];
+    } else {
+      const Block& block = problem_.blocks[u.block];
+      for (int i = 0; i < u.tangents; ++i)
+        x_[k] += u.compliance * u.along[i] / (block.mu[i] * block.mu[i]) * rho[u.row + 1 + i];
+    }
+    scale = std::max(scale, std::abs(x_[k]));
+  }
+  note_inconsistency(x_.data(), 1);
+  if (inconsistency_ > consistent) make_consistent(x_.data(), 1);
+  factor_.solve(x_.data());
+  if (!symmetric_ && !regular()) keep_choice(x_.data(), 1);
+  spread(unknowns_, x_.data(), dlam);
   for (int i : idle_) {
     const double off = std::abs(rho[i] - rows_[i]);
     if (off > 0.0) inconsistency_ = std::max(inconsistency_, off / std::max(off, scale));
   }
 }
 
-// Of all columns of right_ together, weighted so that they do not cancel.
-void LawSystem::note_inconsistency(int columns) {
-  inconsistency_ = 0.0;
-  if (held_.rank() == unknowns()) return;
-  rhs_.assign(unknowns(), 0.0);
-  for (int k = 0; k < unknowns(); ++k) {
-    double weight = 1.0;
-    for (int c = 0; c < columns; ++c, weight = weight > 1.6 ? weight - 0.6180339887 : weight + 0.3819660113)
-      rhs_[k] += weight * right_[static_cast<std::size_t>(k) * columns + c];
-  }
-  solve_held();
-}
-
 // As `solve`, with the explicit changes of sigma in c and no rho: what a law holds fixed stays so.
-void LawSystem::solve_columns(double* rows, int stride) {
-  const auto& unknowns = *unknowns_;
-  const std::size_t n = unknowns.size(), columns = stride, size = problem_.size;
-  right_.assign(n * columns, 0.0);
+void LawSystem::solve_columns(double* rows, int columns) {
+  const std::size_t n = unknowns_.size(), width = columns;
+  right_.assign(n * width, 0.0);
   for (std::size_t k = 0; k < n; ++k) {
-    const ModeSystem::Unknown& u = unknowns[k];
-    double* to = right_.data() + k * columns;
-    if (!u.across) {
-      for (std::size_t c = 0; c < columns; ++c) to[c] = -rows[u.row * columns + c];
-      continue;
-    }
-    for (int i = 0; i < u.tangents; ++i) strip_add(to, rows + (u.row + 1 + i) * columns, -u.along[i], stride);
-  }
-  if (symmetric_) {
-    note_inconsistency(stride);
-    held_.solve_columns(right_.data(), stride, stride);
-    std::fill(rows, rows + size * columns, 0.0);
-    for (std::size_t k = 0; k < n; ++k)
-      std::copy_n(right_.data() + k * columns, columns, rows + unknowns[k].row * columns);
-    return;
-  }
-  solution_.assign(n * columns, 0.0);
-  correction_ = right_;
-  // Rows whose load others could carry make K singular: its proximal term is iterated away.
-  const int rounds = system_.regular() ? 1 : 4;
-  if (rounds > 1) list_active_rows();
-  for (int round = 0; round < rounds; ++round) {
-    system_.factor().solve_columns(correction_.data(), stride, stride);
-    strip_add(solution_.data(), correction_.data(), 1.0, static_cast<int>(n * columns));
-    if (round + 1 == rounds) break;
-    product_.assign(size * columns, 0.0);
-    std::fill(rows, rows + size * columns, 0.0);
-    spread_columns(rows, stride);
-    for (const int i : active_rows_) {
-      for (const int j : active_rows_) {
-        const double g = problem_.g(i, j);
-        if (g != 0.0) strip_add(product_.data() + i * columns, rows + j * columns, g, stride);
-      }
-    }
-    for (std::size_t k = 0; k < n; ++k) {
-      const ModeSystem::Unknown& u = unknowns[k];
-      double* to = correction_.data() + k * columns;
-      for (std::size_t c = 0; c < columns; ++c)
-        to[c] = right_[k * columns + c] - u.compliance * solution_[k * columns + c];
-      if (!u.across) strip_add(to, product_.data() + u.row * columns, -1.0, stride);
-      for (int i = 0; i < u.tangents && u.across; ++i)
-        strip_add(to, product_.data() + (u.row + 1 + i) * columns, -u.along[i], stride);
+    const ModeUnknown& u = unknowns_[k];
+    double* to = right_.data() + k * width;
+    if (!u.across) strip_add(to, rows + u.row * width, -1.0, columns);
+    for (int i = 0; i < u.tangents; ++i) {
+      if (u.equation[i] != 0.0) strip_add(to, rows + (u.row + 1 + i) * width, -u.equation[i], columns);
     }
   }
-  std::fill(rows, rows + size * columns, 0.0);
-  spread_columns(rows, stride);
-}
-
-// Rows that unknowns act on, or whose velocities their equations ask for.
-void LawSystem::list_active_rows() {
-  active_rows_.clear();
-  for (const ModeSystem::Unknown& u : *unknowns_) {
-    if (!u.across) active_rows_.push_back(u.row);
-    for (int i = 0; i < u.tangents; ++i) active_rows_.push_back(u.row + 1 + i);
-  }
-  std::sort(active_rows_.begin(), active_rows_.end());
-  active_rows_.erase(std::unique(active_rows_.begin(), active_rows_.end()), active_rows_.end());
-}
-
-void LawSystem::spread_columns(double* rows, int stride) const {
-  const auto& unknowns = *unknowns_;
-  for (std::size_t k = 0; k < unknowns.size(); ++k) {
-    const ModeSystem::Unknown& u = unknowns[k];
-    const double* x = solution_.data() + k * stride;
-    if (!u.across) strip_add(rows + static_cast<std::size_t>(u.row) * stride, x, 1.0, stride);
-    for (int i = 0; i < u.tangents; ++i)
-      strip_add(rows + static_cast<std::size_t>(u.row + 1 + i) * stride, x, u.along[i], stride);
+  note_inconsistency(right_.data(), columns);
+  if (inconsistency_ > consistent) make_consistent(right_.data(), columns);
+  factor_.solve_columns(right_.data(), columns);
+  if (!symmetric_ && !regular()) keep_choice(right_.data(), columns);
+  std::fill(rows, rows + problem_.size * width, 0.0);
+  for (std::size_t k = 0; k < n; ++k) {
+    const ModeUnknown& u = unknowns_[k];
+    const double* x = right_.data() + k * width;
+    if (!u.across) strip_add(rows + u.row * width, x, 1.0, columns);
+    for (int i = 0; i < u.tangents; ++i) strip_add(rows + (u.row + 1 + i) * width, x, u.along[i], columns);
   }
 }
 
 void LawSystem::solve_transposed(const double* lam_bar, double* c_bar, double* rho_bar) {
-  const auto& unknowns = *unknowns_;
-  rhs_.resize(unknowns.size());
-  for (size_t k = 0; k < unknowns.size(); ++k) rhs_[k] = dot_spread(unknowns[k], lam_bar);
-  solve_unknowns(true);
+  x_.resize(unknowns_.size());
+  for (size_t k = 0; k < unknowns_.size(); ++k) x_[k] = dot_spread(unknowns_[k], lam_bar);
+  if (!symmetric_ && !regular()) keep_choice_transposed(x_.data());
+  factor_.solve_transposed(x_.data());
+  // Where everything is consistent this changes nothing that any input could tell.
+  if (!regular()) make_consistent_transposed(x_.data());
   std::fill(c_bar, c_bar + problem_.size, 0.0);
   spread_equations(x_.data(), c_bar);
   for (int i = 0; i < problem_.size; ++i) c_bar[i] = -c_bar[i];
@@ -259,8 +263,8 @@ void LawSystem::solve_transposed(const double* lam_bar, double* c_bar, double* r
     for (int i = 0; i < block.tangents(); ++i) forward += block.mu[i] * slides_[k].d[i] * rows_[t + i];
     for (int i = 0; i < block.tangents(); ++i) rho_bar[t + i] = slides_[k].d[i] / block.mu[i] * forward;
   }
-  for (size_t k = 0; k < unknowns.size(); ++k) {
-    const ModeSystem::Unknown& u = unknowns[k];
+  for (size_t k = 0; k < unknowns_.size(); ++k) {
+    const ModeUnknown& u = unknowns_[k];
     if (!u.across) {
       rho_bar[u.row] += x_[k];
       continue;
@@ -285,18 +289,7 @@ void slide_map(const Block& block, const SlideState& slide, const double* x, dou
 }  // namespace
 
 bool LawSystem::slides() const {
-  for (const ModeSystem::Unknown& u : *unknowns_) {
-    if (u.tangents > 0) return true;
-  }
-  return false;
-}
-
-int LawSystem::rank() const {
-  if (symmetric_) return held_.rank();
-  int rank = 0;
-  for (int k = 0; k < unknowns(); ++k)
-    rank += std::abs(system_.factor().pivot(k)) > 1e-6 * system_.unknowns()[k].weight;
-  return rank;
+  return std::any_of(unknowns_.begin(), unknowns_.end(), [](const ModeUnknown& u) { return u.tangents > 0; });
 }
 
 void LawSystem::add_explicit(const double* dsigma, double* rho) const {

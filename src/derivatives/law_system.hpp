@@ -9,12 +9,15 @@
 // A contact that yields stands still, whoever carries the load: it holds. `solve` finds dlam, and
 // `solve_transposed` takes a covector of dlam back to those of c and rho.
 //
-// Where nothing slides the matrix is that of the held rows in G, symmetric. Rows that depend on others (four
-// corners of a foot) are found by pivoting and left out: their impulses are a matter of choice, and the
-// motion is not.
+// K dx = rho over the unknowns of mode_system.hpp is singular where rows depend on others (four corners of a
+// foot). With Z and Y its null spaces, K Z = 0 and Y^T K = 0, and Q = A^T R B what the step's softness asks
+// of impulses, H = Y^T Q Z:
+//   rho is made consistent with least slack       rho <- rho - Q Z H^-1 Y^T rho
+//   the part that is a matter of choice stays     dx  <- dx - Z H^-1 Y^T Q dx
+// as the step does with its modes held. What nothing slides on moves alike whoever carries the load.
 
 #include "articula/solvers/mode_system.hpp"
-#include "pivoted_factor.hpp"
+#include "rank_factor.hpp"
 
 namespace articula {
 
@@ -27,9 +30,9 @@ class LawSystem {
   void solve(const double* c, const double* rho, double* dlam);
   void solve_transposed(const double* lam_bar, double* c_bar, double* rho_bar);
 
-  // Many columns at once, row-major with `stride` (and as many columns): on entry dsigma at dlam = 0, all of
+  // Many columns at once, row-major (columns: a multiple of four): on entry dsigma at dlam = 0, all of
   // it, on return dlam.
-  void solve_columns(double* rows, int stride);
+  void solve_columns(double* rows, int columns);
 
   // rho -= (law by sigma) dsigma: what an explicit change of sigma leaves on the right-hand sides;
   // transposed.
@@ -40,37 +43,41 @@ class LawSystem {
   const SlideState& slide(int block) const { return slides_[block]; }
   // Largest |K x - rhs| of the last solve relative to |rhs|: large where the right-hand side is out of range.
   double inconsistency() const { return inconsistency_; }
-  bool regular() const { return symmetric_ ? held_.rank() == held_.size() : system_.regular(); }
+  bool regular() const { return factor_.rank() == factor_.size(); }
+  // Velocity that rows which hold were granted because their biases contradict each other, relative to all.
+  double slack() const { return slack_; }
   // Some friction is at its bound: how redundant contacts share the load then matters to the motion.
   bool slides() const;
-  int unknowns() const { return static_cast<int>(unknowns_->size()); }
-  int rank() const;  // by the pivots
-  double conditioning() const { return symmetric_ ? held_.pivot_ratio() : system_.factor().pivot_ratio(); }
+  int unknowns() const { return static_cast<int>(unknowns_.size()); }
+  int rank() const { return factor_.rank(); }
+  double conditioning() const { return factor_.pivot_ratio(); }
 
  private:
-  void solve_unknowns(bool transposed);
-  void list_active_rows();
-  void spread_columns(double* rows, int stride) const;
-
-  bool hold_rows();
-  void solve_held();
-  void note_inconsistency(int columns);
+  bool factor();
+  void find_null_spaces();
+  void make_consistent(double* x, int columns);
+  void make_consistent_transposed(double* x);
+  void keep_choice(double* x, int columns);
+  void keep_choice_transposed(double* x);
+  void remove_part(const std::vector<double>& along, const std::vector<double>& against, bool transposed,
+                   double* x, int columns);
+  void note_inconsistency(const double* x, int columns);
   void spread_equations(const double* x, double* sigma) const;
 
   ContactProblem problem_;
-  std::vector<int> active_rows_;
-  ModeSystem system_;   // where something slides
-  PivotedFactor held_;  // where nothing does
-  bool symmetric_ = false;
-  std::vector<ModeUnknown> rows_held_;
+  RankFactor factor_;       // of K
+  bool symmetric_ = false;  // nothing slides
+  std::vector<ModeUnknown> unknowns_;
   std::vector<int> idle_;  // held tangents along which nothing can move (out of the plane of a planar robot)
-  const std::vector<ModeUnknown>* unknowns_ = nullptr;
   std::vector<RowMode> mode_;
   std::vector<SlideState> slides_;
-  std::vector<double> rhs_, x_, step_, rows_, more_rows_;
-  std::vector<double> right_, solution_, correction_,
-      product_;  // of solve_columns: unknowns x columns, rows x columns
-  double inconsistency_ = 0.0;
+  std::vector<double> x_, rows_, combined_, part_;
+  AlignedVector right_;  // of solve_columns: unknowns x columns
+  // Found when first needed, n numbers for each dependent row: Z, Y, Q Z, Q^T Y; and H.
+  bool null_spaces_found_ = false;
+  std::vector<double> Z_, Y_, QZ_, QY_;
+  RankFactor H_;
+  double inconsistency_ = 0.0, slack_ = 0.0;
 };
 
 }  // namespace articula

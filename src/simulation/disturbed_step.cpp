@@ -33,7 +33,8 @@ bool DisturbedStep::take(const Model& model, double dt, const Input& input, Stat
     varied_ = &model != model_;
     report_ = impulse_step(model, data_, *contact_, settings, input, state, cold);
   }
-  return report_.status == StepStatus::ok;
+  // A solve that stopped short is no step to take differences of.
+  return report_.status == StepStatus::ok && report_.contact != SolveStatus::inexact;
 }
 
 bool DisturbedStep::begin(const State& start, const Input& input) {

@@ -56,7 +56,7 @@ int expect_numbers(const Model& model, int states, std::mt19937& random) {
       simulation.jacobians(step, {}, jacobians);
       EXPECT_TRUE(jacobians.by_state.allFinite() && jacobians.by_control.allFinite());
       ++looked_at;
-      if (i % 50 != 0 || model.nv() > 20) continue;  // differences of all inputs take a while
+      if (i % 30 != 0 || model.nv() > 20) continue;  // differences of all inputs take a while
       settings.mode = GradientMode::randomised;
       settings.samples = 4;
       simulation.pullback(step, covector, settings, gradient);

@@ -24,7 +24,7 @@ class DisturbedStep {
   int outputs() const { return 2 * model_->nv() + model_->na(); }
 
   // Of the last evaluation.
-  const Data& data() const { return data_; }
+  Data& data() { return data_; }
   const ImpulseWork* contact() const { return contact_ ? &*contact_ : nullptr; }
   const FreeMotionWork& motion() const { return contact_ ? contact_->free : free_->free; }
   const StepReport& report() const { return report_; }

@@ -1,0 +1,172 @@
+#include "rank_factor.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "articula/math/strips.hpp"
+
+namespace articula {
+
+void RankFactor::resize(int n) {
+  n_ = n;
+  stride_ = (n + 3) / 4 * 4;
+  a_.resize(static_cast<std::size_t>(n) * stride_);
+  rows_.resize(n);
+  columns_.resize(n);
+  scale_.resize(n);
+  inverse_pivot_.resize(n);
+  work_.resize(n);
+}
+
+bool RankFactor::scale() {
+  for (int i = 0; i < n_; ++i) {
+    const double diagonal = std::abs(at(i)[i]);
+    if (!std::isfinite(diagonal)) return false;
+    scale_[i] = diagonal > 0.0 ? 1.0 / std::sqrt(diagonal) : 1.0;
+    rows_[i] = columns_[i] = i;
+  }
+  for (int i = 0; i < n_; ++i) {
+    double* entries = row(i);
+    for (int j = 0; j < n_; ++j) entries[j] *= scale_[i] * scale_[j];
+    std::fill(entries + n_, entries + stride_, 0.0);
+  }
+  return true;
+}
+
+// The largest entry of the diagonal while it is large enough; then of all.
+void RankFactor::find_pivot(int k, bool symmetric, int& row, int& column) const {
+  constexpr double large = 1e-2;
+  double best = 0.0;
+  for (int i = k; i < n_; ++i) {
+    const double size = std::abs(at(i)[i]);
+    if (size > best) best = size, row = column = i;
+  }
+  if (symmetric || best > large) return;
+  for (int i = k; i < n_; ++i) {
+    for (int j = k; j < n_; ++j) {
+      const double size = std::abs(at(i)[j]);
+      if (size > best) best = size, row = i, column = j;
+    }
+  }
+}
+
+void RankFactor::exchange(int k, int other, int column) {
+  if (other != k) {
+    std::swap_ranges(row(k), row(k) + n_, row(other));
+    std::swap(rows_[k], rows_[other]);
+  }
+  if (column == k) return;
+  for (int i = 0; i < n_; ++i) std::swap(row(i)[k], row(i)[column]);
+  std::swap(columns_[k], columns_[column]);
+}
+
+bool RankFactor::factor(double least, bool symmetric) {
+  if (!scale()) return false;
+  rank_ = 0;
+  smallest_ = 1e300;
+  largest_ = 0.0;
+  for (int k = 0; k < n_; ++k) {
+    int pivot_row = k, pivot_column = k;
+    find_pivot(k, symmetric, pivot_row, pivot_column);
+    const double pivot = at(pivot_row)[pivot_column];
+    if (!(std::abs(pivot) > least)) return std::isfinite(pivot);
+    exchange(k, pivot_row, pivot_column);
+    smallest_ = std::min(smallest_, std::abs(pivot));
+    largest_ = std::max(largest_, std::abs(pivot));
+    inverse_pivot_[k] = 1.0 / pivot;
+    ++rank_;
+    const double* from = at(k);
+    for (int i = k + 1; i < n_; ++i) {
+      double* to = row(i);
+      to[k] *= inverse_pivot_[k];
+      if (to[k] != 0.0) strip_add(to + k + 1, from + k + 1, -to[k], n_ - k - 1);
+    }
+  }
+  return true;
+}
+
+void RankFactor::solve(double* x) {
+  double* y = work_.data();
+  for (int k = 0; k < rank_; ++k) y[k] = x[rows_[k]] * scale_[rows_[k]] - strip_dot(at(k), y, k);
+  for (int k = rank_ - 1; k >= 0; --k)
+    y[k] = (y[k] - strip_dot(at(k) + k + 1, y + k + 1, rank_ - k - 1)) * inverse_pivot_[k];
+  std::fill(x, x + n_, 0.0);
+  for (int k = 0; k < rank_; ++k) x[columns_[k]] = y[k] * scale_[columns_[k]];
+}
+
+void RankFactor::solve_transposed(double* x) {
+  double* y = work_.data();
+  for (int k = 0; k < rank_; ++k) y[k] = x[columns_[k]] * scale_[columns_[k]];
+  for (int k = 0; k < rank_; ++k) {
+    y[k] *= inverse_pivot_[k];
+    strip_add(y + k + 1, at(k) + k + 1, -y[k], rank_ - k - 1);
+  }
+  for (int k = rank_ - 1; k >= 0; --k) strip_add(y, at(k), -y[k], k);
+  std::fill(x, x + n_, 0.0);
+  for (int k = 0; k < rank_; ++k) x[rows_[k]] = y[k] * scale_[rows_[k]];
+}
+
+// Some columns at a time, so that each row is summed up in registers.
+template <int registers>
+void RankFactor::solve_tile(const double* x, int columns, double* y) const {
+  constexpr int width = 4 * registers;
+  Lanes sum[registers];
+  const auto subtract = [&](const double* from, double factor) {
+    for (int r = 0; r < registers; ++r) sum[r] -= load_lanes(from + 4 * r) * broadcast(factor);
+  };
+  for (int k = 0; k < rank_; ++k) {
+    const double* from = x + static_cast<std::size_t>(rows_[k]) * columns;
+    for (int r = 0; r < registers; ++r) sum[r] = load_lanes(from + 4 * r) * broadcast(scale_[rows_[k]]);
+    const double* l = at(k);
+    for (int m = 0; m < k; ++m) subtract(y + m * width, l[m]);
+    for (int r = 0; r < registers; ++r) store_lanes(y + k * width + 4 * r, sum[r]);
+  }
+  for (int k = rank_ - 1; k >= 0; --k) {
+    for (int r = 0; r < registers; ++r) sum[r] = load_lanes(y + k * width + 4 * r);
+    const double* u = at(k);
+    for (int m = k + 1; m < rank_; ++m) subtract(y + m * width, u[m]);
+    for (int r = 0; r < registers; ++r)
+      store_lanes(y + k * width + 4 * r, sum[r] * broadcast(inverse_pivot_[k]));
+  }
+}
+
+void RankFactor::solve_columns(double* x, int columns) {
+  tile_.resize(static_cast<std::size_t>(n_) * 16);
+  const auto tile = [&](int c, int width, auto solve) {
+    (this->*solve)(x + c, columns, tile_.data());
+    for (int i = 0; i < n_; ++i) {
+      double* to = x + static_cast<std::size_t>(columns_[i]) * columns + c;
+      for (int j = 0; j < width; ++j)
+        to[j] = i < rank_ ? tile_[static_cast<std::size_t>(i) * width + j] * scale_[columns_[i]] : 0.0;
+    }
+  };
+  int c = 0;
+  for (; c + 16 <= columns; c += 16) tile(c, 16, &RankFactor::solve_tile<4>);
+  for (; c + 8 <= columns; c += 8) tile(c, 8, &RankFactor::solve_tile<2>);
+  for (; c + 4 <= columns; c += 4) tile(c, 4, &RankFactor::solve_tile<1>);
+}
+
+// L U = [L1; L2] [U1 U2]:   z = (-U1^-1 U2 e_j, e_j),   y = (-L1^-T L2^T e_j, e_j)
+void RankFactor::null_spaces(std::vector<double>& right, std::vector<double>& left) const {
+  const int many = n_ - rank_;
+  right.assign(static_cast<std::size_t>(many) * n_, 0.0);
+  left.assign(static_cast<std::size_t>(many) * n_, 0.0);
+  std::vector<double> z(n_), y(n_);
+  for (int j = 0; j < many; ++j) {
+    for (int k = rank_ - 1; k >= 0; --k)
+      z[k] =
+          (-at(k)[rank_ + j] - strip_dot(at(k) + k + 1, z.data() + k + 1, rank_ - k - 1)) * inverse_pivot_[k];
+    for (int k = 0; k < rank_; ++k) y[k] = -at(rank_ + j)[k];
+    for (int k = rank_ - 1; k >= 0; --k) strip_add(y.data(), at(k), -y[k], k);
+    double *to_right = right.data() + static_cast<std::size_t>(j) * n_,
+           *to_left = left.data() + static_cast<std::size_t>(j) * n_;
+    for (int k = 0; k < rank_; ++k) {
+      to_right[columns_[k]] = z[k] * scale_[columns_[k]];
+      to_left[rows_[k]] = y[k] * scale_[rows_[k]];
+    }
+    to_right[columns_[rank_ + j]] = scale_[columns_[rank_ + j]];
+    to_left[rows_[rank_ + j]] = scale_[rows_[rank_ + j]];
+  }
+}
+
+}  // namespace articula
