@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "articula/error.hpp"
 #include "articula/io/paths.hpp"
 #include "articula/simulation/rollout_gradient.hpp"
 #include "bench/peers/peer_load.hpp"
@@ -51,6 +52,7 @@ struct Stopwatch {
 
 struct Times {
   Stopwatch step, jacobians, adjoint, adjoint_all;
+  double contacts = 0.0;
 };
 
 Times time_samples(const Simulation& simulation, const std::vector<Sample>& samples, int repeats) {
@@ -76,6 +78,8 @@ Times time_samples(const Simulation& simulation, const std::vector<Sample>& samp
                        step.warm = s.warm;
                        simulation.step(s.state, s.input, step);
                      }));
+      if (repeat == 0)
+        times.contacts += static_cast<double>(step.contacts.size()) / static_cast<double>(samples.size());
       times.jacobians.add(k, time([&] { simulation.jacobians(step, plain, jacobians); }));
       times.adjoint.add(k, time([&] { simulation.pullback(step, covector, plain, gradient); }));
       times.adjoint_all.add(k, time([&] { simulation.pullback(step, covector, all, gradient); }));
@@ -142,6 +146,20 @@ double mujoco_us(const PeerApi& api, PeerModel* model, const std::vector<Sample>
   return 1e-3 * least;
 }
 
+RobotTimes times_of(const Simulation& simulation, const std::vector<Sample>& samples, bool full) {
+  const Times times = time_samples(simulation, samples, full ? 30 : 6);
+  double central = 0.0;
+  for (const Sample& s : samples) central += central_us(simulation, s) / static_cast<double>(samples.size());
+  return {.step = times.step.us(),
+          .jacobians = times.jacobians.us(),
+          .adjoint = times.adjoint.us(),
+          .adjoint_all_parameters = times.adjoint_all.us(),
+          .central = central,
+          .ridders = 10.0 * central,
+          .contacts = times.contacts,
+          .dofs = simulation.model().nv()};
+}
+
 void measure(const std::string& robot, const std::string& path, const Case& c, const PeerApi* api, bool full,
              GradientFigures& out) {
   peers::PeerModelPtr rival;
@@ -154,29 +172,33 @@ void measure(const std::string& robot, const std::string& path, const Case& c, c
     const std::string name = fmt::format("{}/{}/", robot, to_string(law));
     const Simulation simulation(c.model, {.contact = law});
     const std::vector<Sample> samples = samples_of(simulation, c, full ? 40 : 10);
-    const Times times = time_samples(simulation, samples, full ? 30 : 6);
-    const double jacobians = times.jacobians.us(), step = times.step.us();
+    const RobotTimes times = times_of(simulation, samples, full);
     const auto add = [&](const std::string& figure, double value, const char* unit) {
       out.figures.push_back({name + figure, value, unit});
     };
-    add("jacobians/us", jacobians, "us");
-    add("jacobians/ratio_step", jacobians / step, "1");
-    double central = 0.0;
-    for (const Sample& s : samples)
-      central += central_us(simulation, s) / static_cast<double>(samples.size());
-    add("jacobians/speedup_central", central / jacobians, "1");
-    add("jacobians/speedup_ridders", 10.0 * central / jacobians, "1");
+    add("jacobians/us", times.jacobians, "us");
+    add("jacobians/ratio_step", times.jacobians / times.step, "1");
+    add("jacobians/speedup_central", times.central / times.jacobians, "1");
+    add("jacobians/speedup_ridders", times.ridders / times.jacobians, "1");
     if (rival) {
       api->set_option(rival.get(), "elliptic", law == Contact::ncp ? 1.0 : 0.0);
       const double theirs = mujoco_us(*api, rival.get(), samples, full ? 10 : 3);
-      if (theirs > 0.0) add("jacobians/speedup_mujoco_fd", theirs / jacobians, "1");
+      if (theirs > 0.0) add("jacobians/speedup_mujoco_fd", theirs / times.jacobians, "1");
     }
-    add("adjoint/us", times.adjoint.us(), "us");
-    add("adjoint/ratio_step", times.adjoint.us() / step, "1");
-    add("adjoint_all_parameters/ratio_step", times.adjoint_all.us() / step, "1");
-    add("step/us", step, "us");
+    add("adjoint/us", times.adjoint, "us");
+    add("adjoint/ratio_step", times.adjoint / times.step, "1");
+    add("adjoint_all_parameters/ratio_step", times.adjoint_all_parameters / times.step, "1");
+    add("step/us", times.step, "us");
     add("rollout_adjoint/ratio_forward", rollout_ratio(simulation, c), "1");
   }
+}
+
+// Where a scene's model is.
+std::string path_of(const Scene& scene) {
+  if (*scene.file == '\0') return (models_directory() / (scene.name + ".xml")).string();
+  const auto shared = shared_models_directory();
+  if (!shared) throw Error("{}: the shared models are not there; set ARTICULA_SHARED_MODELS", scene.name);
+  return (*shared / scene.file).string();
 }
 
 }  // namespace
@@ -196,14 +218,15 @@ GradientFigures measure_gradients(bool full) {
                        scene.name == "humanoid";
     if (full || first) scenes.push_back(scene);
   }
-  if (shared)
+  if (shared) {
+    scenes.insert(scenes.begin(), atlas_scene());
     scenes.insert(scenes.begin(), shared_scenes().begin(), shared_scenes().end());
-  else
-    out.notes.push_back("no shared models: ur5e, go1, h1, talos have no rows");
+  } else {
+    out.notes.push_back("no shared models: ur5e, go1, h1, talos, atlas have no rows");
+  }
   for (const Scene& scene : scenes) {
     try {
-      const std::string path = *scene.file != '\0' ? (*shared / scene.file).string()
-                                                   : (models_directory() / (scene.name + ".xml")).string();
+      const std::string path = path_of(scene);
       const Case c = prepare(scene, path, full ? 1000 : 200);
       measure(scene.name, path, c, api, full, out);
     } catch (const std::exception& error) {
@@ -211,6 +234,17 @@ GradientFigures measure_gradients(bool full) {
     }
   }
   return out;
+}
+
+RobotTimes time_robot(const std::string& name, bool pyramid, bool full) {
+  Scene scene{name, "", "home", 0.3};
+  for (const Scene& shared : shared_scenes()) {
+    if (shared.name == name) scene = shared;
+  }
+  if (name == "atlas") scene = atlas_scene();
+  const Case c = prepare(scene, path_of(scene), full ? 1000 : 200);
+  const Simulation simulation(c.model, {.contact = pyramid ? Contact::lcp : Contact::ncp});
+  return times_of(simulation, samples_of(simulation, c, full ? 40 : 10), full);
 }
 
 }  // namespace articula::bench

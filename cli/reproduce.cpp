@@ -9,6 +9,7 @@
 #include "articula/simulation/rollout_gradient.hpp"
 #include "cli/command.hpp"
 #include "cli/gradient_suite.hpp"
+#include "cli/paper_timings.hpp"
 #include "cli/rows.hpp"
 
 namespace articula::cli {
@@ -76,24 +77,51 @@ bool drone(Report& report) {
   return plain < 1e-6 && now.loss < 1e-3;
 }
 
-void run(const std::string& what, bool json) {
+using Experiment = bool (*)(Report&, bool full);
+
+struct Named {
+  const char* name;
+  Experiment run;
+};
+
+constexpr Named experiments[] = {{"gradients/suite", [](Report& report, bool) { return suite(report); }},
+                                 {"nimble/drone", [](Report& report, bool) { return drone(report); }},
+                                 {"nimble/jacobians",
+                                  [](Report& report, bool full) {
+                                    nimble_jacobians(report, full);
+                                    return true;
+                                  }},
+                                 {"simple/timings", [](Report& report, bool full) {
+                                    simple_timings(report, full);
+                                    return true;
+                                  }}};
+
+struct Options {
+  std::string what;
+  bool json = false, full = false;
+};
+
+void run(const Options& options) {
   Report report;
-  const bool good = what == "gradients/suite" ? suite(report) : drone(report);
-  print(report, json);
-  if (!good) throw Failure(fmt::format("{} is not reproduced", what));
+  bool good = false;
+  for (const Named& each : experiments) {
+    if (each.name == options.what) good = each.run(report, options.full);
+  }
+  print(report, options.json);
+  if (!good) throw Failure(fmt::format("{} is not reproduced", options.what));
 }
 
 }  // namespace
 
 void add_reproduce(CLI::App& app) {
   CLI::App* command = app.add_subcommand("reproduce", "What papers and closed forms say, and what we get");
-  const auto what = std::make_shared<std::string>();
-  const auto json = std::make_shared<bool>(false);
-  command->add_option("what", *what, "gradients/suite or nimble/drone")
-      ->required()
-      ->check(CLI::IsMember({"gradients/suite", "nimble/drone"}));
-  command->add_flag("--json", *json, "For machines: one JSON object");
-  command->callback([what, json] { run(*what, *json); });
+  const auto options = std::make_shared<Options>();
+  std::vector<std::string> names;
+  for (const Named& each : experiments) names.emplace_back(each.name);
+  command->add_option("what", options->what, "An experiment")->required()->check(CLI::IsMember(names));
+  command->add_flag("--json", options->json, "For machines: one JSON object");
+  command->add_flag("--full", options->full, "More states and repeats of what is timed");
+  command->callback([options] { run(*options); });
 }
 
 }  // namespace articula::cli

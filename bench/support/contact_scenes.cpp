@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "articula/io/load.hpp"
+#include "articula/simulation/simulation.hpp"
 
 namespace articula::bench {
 
@@ -53,9 +54,58 @@ MatrixX swinging_controls(const Model& model, const VectorX& centre, double ampl
 
 }  // namespace
 
+const Scene& atlas_scene() {
+  static const Scene scene{"atlas", "urdf/atlas_v5/atlas_complex.urdf", "", 0.05};
+  return scene;
+}
+
+namespace {
+
+// A robot that stands on a floor, each joint held by a servo.
+Model standing(const std::string& path) {
+  Description d = describe(path, {.visual_meshes = false, .floating_base = true});
+  GeometryDescription floor;
+  floor.name = "floor";
+  floor.type = ShapeType::plane;
+  d.geometries.push_back(floor);
+  for (const BodyDescription& body : d.bodies) {
+    for (const JointDescription& joint : body.joints) {
+      if (joint.type != JointType::hinge) continue;
+      ActuatorDescription servo;
+      servo.name = servo.target = joint.name;
+      servo.gain = {2000.0, 0.0, 0.0};
+      servo.bias = {0.0, -2000.0, -50.0};
+      servo.control_range = Vector2(-1.0, 1.0);
+      d.actuators.push_back(servo);
+    }
+  }
+  return build(std::move(d));
+}
+
+// Down until the lowest contact touches.
+void put_on_floor(const Model& model, State& state) {
+  const Simulation simulation(model);
+  state.q[2] = 2.0;
+  for (double step = 0.5; step > 1e-4; step *= 0.5) {
+    for (int i = 0; i < 10; ++i) {
+      State lower = state;
+      lower.q[2] -= step;
+      double least = 1.0;
+      for (const StepContact& contact : simulation.step(lower).contacts)
+        least = std::min(least, contact.distance);
+      if (least < 0.0) break;
+      state = lower;
+    }
+  }
+}
+
+}  // namespace
+
 Case prepare(const Scene& scene, const std::string& path, int steps) {
-  Case c{load(path), {}, {}};
+  const bool bare = path.ends_with(".urdf");
+  Case c{bare ? standing(path) : load(path), {}, {}};
   c.start = neutral_state(c.model);
+  if (bare) put_on_floor(c.model, c.start);
   VectorX centre;
   for (const KeyframeDescription& key : c.model.description().keyframes) {
     if (key.name != scene.keyframe) continue;

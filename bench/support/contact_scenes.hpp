@@ -25,6 +25,9 @@ struct Case {
 const std::vector<Scene>& shared_scenes();
 std::vector<Scene> own_scenes(bool full, bool with_shared);
 
+// Atlas, whose description has neither floor nor motors: both are added, and its feet put on the floor.
+const Scene& atlas_scene();
+
 Case prepare(const Scene& scene, const std::string& path, int steps);
 
 // Processor time of this thread: what other processes take from it does not count.
