@@ -26,29 +26,34 @@ bool settled(const Differences& best) {
   return best.error.maxCoeff() < 1e-11 * best.derivative.cwiseAbs().maxCoeff();
 }
 
-// Neville's table of differences at steps that shrink by sqrt(2), for errors in powers of h^power.
+// Neville's table of differences at steps that shrink by sqrt(2), for errors in powers of h^power; and what
+// rounding becomes in it.
 struct Extrapolation {
   double shrink;  // of the first power that is removed
   std::vector<VectorX> previous, current;
+  std::vector<double> previous_rounding, rounding;
 
   explicit Extrapolation(int power, int levels) : shrink(power == 2 ? 2.0 : std::sqrt(2.0)) {
     current.reserve(static_cast<size_t>(levels));  // references into it stay valid
   }
 
-  void add(const VectorX& difference, double rounding, Differences& best) {
+  void add(const VectorX& difference, double noise, Differences& best) {
     const int level = static_cast<int>(previous.size());
     current.assign(1, difference);
+    rounding.assign(1, noise);
     double factor = shrink;
     for (int k = 1; k <= level; ++k, factor *= shrink) {
       const VectorX& coarse = previous[k - 1];
       const VectorX& fine = current[k - 1];
       current.push_back((fine * factor - coarse) / (factor - 1.0));
+      rounding.push_back(std::hypot(factor * rounding[k - 1], previous_rounding[k - 1]) / (factor - 1.0));
       if (k < 3) continue;  // few extrapolations may agree by chance
       const VectorX spread =
           (current.back() - fine).cwiseAbs().cwiseMax((current.back() - coarse).cwiseAbs());
-      keep_better(best, {current.back(), (spread.array() + rounding).matrix()});
+      keep_better(best, {current.back(), (spread.array() + rounding.back()).matrix()});
     }
     previous = current;
+    previous_rounding = rounding;
   }
 };
 
