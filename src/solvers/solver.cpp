@@ -386,7 +386,7 @@ bool pivot_by_dantzig(Task& task) {
 // Impulses that nearly obey the laws, though no modes of theirs can be verified: rounds of friction that
 // dilates go on until they do.
 bool refine(Task& task, double& best) {
-  constexpr int rounds = 60;
+  constexpr int rounds = 200;
   ContactSolver& work = task.work;
   const ContactProblem& problem = task.problem;
   work.trial = work.approximate;

@@ -62,8 +62,12 @@ int expect_numbers(const Model& model, int states, std::mt19937& random) {
       simulation.pullback(step, covector, settings, gradient);
       EXPECT_TRUE(all_finite(gradient)) << "randomised";
       GradientSettings differences{.mode = GradientMode::finite_difference};
-      simulation.pullback(step, covector, differences, gradient);
-      EXPECT_TRUE(all_finite(gradient)) << "finite_difference";
+      try {
+        simulation.pullback(step, covector, differences, gradient);
+        EXPECT_TRUE(all_finite(gradient)) << "finite_difference";
+      } catch (const Error& error) {  // a step beside this one that was not solved exactly has no difference
+        EXPECT_NE(std::string(error.what()).find("cannot be taken"), std::string::npos) << error.what();
+      }
     }
   }
   return looked_at;
