@@ -52,12 +52,13 @@ Axis least_overlap(Vec3 a, Vec3 b, const Mat3& R, Vec3 t, double margin) {
   const Mat3 Q{absolute(R.x), absolute(R.y), absolute(R.z)};
   const Vec3 by_a = a + Q * b - absolute(t);
   if (separating(by_a, margin) != 0) return apart;
-  const Vec3 by_b = b + transpose_times(Q, a) - absolute(transpose_times(R, t));
+  const Mat3 rows = transpose(R);
+  const Mat3 P{absolute(rows.x), absolute(rows.y), absolute(rows.z)};
+  const Vec3 by_b = b + P * a - absolute(rows * t);
   if (separating(by_b, margin) != 0) return apart;
   const int i = lowest_lane(by_a), j = lowest_lane(by_b);
   const double noise = preference * std::max({a[0], a[1], a[2], b[0], b[1], b[2]});
   Axis best = by_b[j] + noise < by_a[i] ? Axis{by_b[j], 3 + j} : Axis{by_a[i], i};
-  const Mat3 rows = transpose(R);
   const auto edges = [&](int k, Vec3 row, Vec3 row1, Vec3 row2, double a1, double a2, double t1, double t2) {
     const EdgeAxes e = edge_axes(b, a1, a2, t1, t2, row, row1, row2);
     // The axis is shorter than 1: its overlap is no less than this where it is positive.
@@ -76,14 +77,9 @@ Axis least_overlap(Vec3 a, Vec3 b, const Mat3& R, Vec3 t, double margin) {
 }
 
 Vec3 axis_direction(const Axis& axis, const Mat3& R) {
-  if (axis.kind < 3) return with_lane(Vec3(), axis.kind, 1.0);
+  if (axis.kind < 3) return axis_vector(axis.kind);
   if (axis.kind < 6) return R.column(axis.kind - 3);
-  const int i = (axis.kind - 6) / 3, i1 = (i + 1) % 3, i2 = (i + 2) % 3;
-  const Vec3 r = R.column((axis.kind - 6) % 3);
-  Vec3 n;
-  n.lanes[i1] = -r[i2];
-  n.lanes[i2] = r[i1];
-  return unit(n);
+  return unit(cross(axis_vector((axis.kind - 6) / 3), R.column((axis.kind - 6) % 3)));
 }
 
 // The nearest points of the two edges (or corner and face) that the axis belongs to.
@@ -107,9 +103,11 @@ void witness(const Axis& axis, Vec3 n, const Shape& box_a, const Shape& box_b, c
   d.feature_a = {FeatureKind::line, box_edge(i, sa.vertex)};
   d.feature_b = {FeatureKind::line, box_edge(j, sb.vertex)};
   // s e_i - u R_j = (xb - xa) - d n
-  const Vec3 ea = with_lane(Vec3(), i, 1.0), eb = b_in_a.R.column(j), r = xb - xa - n * d.distance;
-  const double c = dot(ea, eb), s = (dot(ea, r) - c * dot(eb, r)) / (1 - c * c);
-  d.point_a = xa + ea * s;
+  const Vec3 ea = axis_vector(i), eb = b_in_a.R.column(j), r = xb - xa - n * d.distance;
+  const double s = (dot(ea, r) - dot(ea, eb) * dot(eb, r)) / squared_norm(cross(ea, eb));
+  // Nearly parallel edges cross at a place that is not accurate along them.
+  const double half = box_a.size[i];
+  d.point_a = xa + ea * clamp(s, -half - xa[i], half - xa[i]);
   d.point_b = d.point_a + n * d.distance;
 }
 
@@ -130,7 +128,8 @@ bool only_the_corner(Vec3 half, int axis, double sign, Vec3 x, const Mat3& edges
 
 // The box's edges from one of its corners.
 Mat3 edges_from(const Mat3& R, int corner) {
-  return {corner & 1 ? -R.x : R.x, corner & 2 ? -R.y : R.y, corner & 4 ? -R.z : R.z};
+  const Vec3 inward = with_signs(Vec3(-1, -1, -1), corner);
+  return {R.x * inward[0], R.y * inward[1], R.z * inward[2]};
 }
 
 double largest(Vec3 v) { return std::max({std::abs(v[0]), std::abs(v[1]), std::abs(v[2])}); }
@@ -163,10 +162,7 @@ ContactPoint single_corner(const Axis& axis, Vec3 n, Vec3 n_in_b, const Distance
 }  // namespace
 
 int box_box_contacts(const PairArguments& pair, ContactPoint* out) {
-  const Placement b_in_a{
-      {transpose_times(pair.at_a.R, pair.at_b.R.x), transpose_times(pair.at_a.R, pair.at_b.R.y),
-       transpose_times(pair.at_a.R, pair.at_b.R.z)},
-      transpose_times(pair.at_a.R, pair.at_b.p - pair.at_a.p)};
+  const Placement b_in_a = relative(pair.at_a, pair.at_b);
   const Axis axis = least_overlap(pair.a.size, pair.b.size, b_in_a.R, b_in_a.p, pair.margin);
   if (axis.apart) return 0;
   // Apart within the margin: the nearest features need not belong to any of the axes.

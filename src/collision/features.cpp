@@ -56,7 +56,7 @@ Segment line_of(const Shape& shape, int index) {
     default: {
       const int axis = index / 4, j = (axis + 1) % 3, k = (axis + 2) % 3;
       const int corner = ((index & 1) << j) | (((index >> 1) & 1) << k);
-      return {box_corner(s, corner), with_lane(Vec3(), axis, 2 * s[axis])};
+      return {box_corner(s, corner), elementwise(axis_vector(axis), s) * 2.0};
     }
   }
 }
@@ -67,8 +67,8 @@ FacePlane face_of(const Shape& shape, int index) {
       return {shape.hull->face_normal[index],
               shape.hull->face_normal[index] * shape.hull->face_offset[index]};
     case ShapeType::box: {
-      const Vec3 n = with_lane(Vec3(), index / 2, index & 1 ? 1.0 : -1.0);
-      return {n, elementwise(absolute(n), elementwise(n, shape.size))};
+      const Vec3 n = axis_vector(index / 2) * (index & 1 ? 1.0 : -1.0);
+      return {n, elementwise(n, shape.size)};
     }
     case ShapeType::cylinder: {
       const Vec3 n(0, 0, index ? 1.0 : -1.0);

@@ -177,10 +177,10 @@ Distance convex_convex(const PairArguments& pair) {
 // Some side of the two bounding boxes separates the shapes by more than the margin.
 bool boxes_apart(const PairArguments& pair) {
   const Bound a = bound(pair.a), b = bound(pair.b);
-  const Mat3 R{transpose_times(pair.at_a.R, pair.at_b.R.x), transpose_times(pair.at_a.R, pair.at_b.R.y),
-               transpose_times(pair.at_a.R, pair.at_b.R.z)};
+  const Placement b_in_a = relative(pair.at_a, pair.at_b);
+  const Mat3& R = b_in_a.R;
   const Mat3 Q{absolute(R.x), absolute(R.y), absolute(R.z)};
-  const Vec3 t = transpose_times(pair.at_a.R, pair.at_b.p - pair.at_a.p) + R * b.centre - a.centre;
+  const Vec3 t = b_in_a * b.centre - a.centre;
   const double reach = pair.margin + 1e-12 * (a.radius + b.radius);
   const Vec3 by_a = absolute(t) - a.half - Q * b.half;
   if (by_a[0] > reach || by_a[1] > reach || by_a[2] > reach) return true;

@@ -80,10 +80,12 @@ bool in_order(const Shape& a, const Placement& at_a, const Shape& b, const Place
     if (a.size[i] != b.size[i]) return a.size[i] < b.size[i];
   if (a.hull != b.hull && a.hull->radius != b.hull->radius) return a.hull->radius < b.hull->radius;
   const Vec3 r = at_b.p - at_a.p;
-  const Vec3 from_a = transpose_times(at_a.R, r), from_b = transpose_times(at_b.R, -r);
-  const double noise = 1e-9 * norm(r);
-  for (int i = 0; i < 3; ++i)
-    if (std::abs(from_a[i] - from_b[i]) > noise) return from_a[i] < from_b[i];
+  const double noise = 1e-18 * squared_norm(r);
+  for (int i = 0; i < 3; ++i) {
+    // Its component in A's frame, and that of the way back in B's.
+    const double difference = dot(at_a.R.column(i) + at_b.R.column(i), r);
+    if (difference * difference > noise) return difference < 0;
+  }
   // The axis of the turn from A to B has the same components in both frames, and changes sign with the order.
   const Vec3 x = transpose_times(at_a.R, at_b.R.x), y = transpose_times(at_a.R, at_b.R.y),
              z = transpose_times(at_a.R, at_b.R.z);

@@ -22,9 +22,7 @@ inline bool is_curved(const Shape& shape) {
   return shape.type == ShapeType::cylinder || shape.type == ShapeType::ellipsoid;
 }
 
-inline Vec3 box_corner(Vec3 half, int corner) {
-  return {corner & 1 ? half[0] : -half[0], corner & 2 ? half[1] : -half[1], corner & 4 ? half[2] : -half[2]};
-}
+inline Vec3 box_corner(Vec3 half, int corner) { return with_signs(half, corner); }
 
 int support_scan(const Hull& hull, Vec3 d);
 
@@ -118,12 +116,9 @@ struct ConvexPair {
 
   ConvexPair(const Shape& first, const Placement& at_first, const Shape& second, const Placement& at_second)
       : a(&first),
-        b(&second) {
-    b_in_a.R = {transpose_times(at_first.R, at_second.R.x), transpose_times(at_first.R, at_second.R.y),
-                transpose_times(at_first.R, at_second.R.z)};
-    b_in_a.p = transpose_times(at_first.R, at_second.p - at_first.p);
-    size = std::max(size_of(first), size_of(second));
-  }
+        b(&second),
+        b_in_a(relative(at_first, at_second)),
+        size(std::max(size_of(first), size_of(second))) {}
 };
 
 // A vertex of the difference A - B, and the points of A and B it is made of (all in A's frame).

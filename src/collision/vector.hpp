@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "articula/math/vec3.hpp"
+#include "articula/math/placement.hpp"
 
 namespace articula::collision {
 
@@ -34,6 +34,32 @@ inline int lane_bits(Mask m) {
 }
 
 inline double clamp(double x, double low, double high) { return x < low ? low : x > high ? high : x; }
+
+// Unit vector along axis i; from a table, because writing one lane of a register stalls.
+inline Vec3 axis_vector(int i) {
+  alignas(32) static constexpr double axes[3][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
+  Lanes lanes;
+  __builtin_memcpy(&lanes, axes[i], sizeof lanes);
+  return Vec3(lanes);
+}
+
+// v with the signs that the bits of a box's corner stand for: set, as it is; not set, turned round.
+inline Vec3 with_signs(Vec3 v, int corner) {
+  using Bits = long long __attribute__((vector_size(32)));
+  constexpr long long minus = 1LL << 63;
+  alignas(32) static constexpr long long signs[8][4] = {
+      {minus, minus, minus, 0}, {0, minus, minus, 0}, {minus, 0, minus, 0}, {0, 0, minus, 0},
+      {minus, minus, 0, 0},     {0, minus, 0, 0},     {minus, 0, 0, 0},     {0, 0, 0, 0}};
+  Bits bits;
+  __builtin_memcpy(&bits, signs[corner], sizeof bits);
+  return Vec3(reinterpret_cast<Lanes>(reinterpret_cast<Bits>(v.lanes) ^ bits));
+}
+
+// B's placement as A sees it.
+inline Placement relative(const Placement& a, const Placement& b) {
+  const Mat3 from_world = transpose(a.R);
+  return {from_world * b.R, from_world * (b.p - a.p)};
+}
 
 // Lane i replaced.
 inline Vec3 with_lane(Vec3 v, int i, double value) {
