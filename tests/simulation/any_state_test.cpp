@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <random>
 
+#include "articula/error.hpp"
 #include "articula/io/load.hpp"
 #include "articula/kinematics/manifold.hpp"
 #include "articula/simulation/simulation.hpp"
