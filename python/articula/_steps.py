@@ -6,6 +6,7 @@ their norm. Parameters map patterns to arrays (k,), the same for all environment
 
 from __future__ import annotations
 
+import os
 import weakref
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -21,7 +22,14 @@ Array = NDArray[np.float64]
 Parameters = Mapping[str, Array]
 
 _most_batches = 8
-_batches: weakref.WeakKeyDictionary[Simulation, OrderedDict[int, Batch]] = weakref.WeakKeyDictionary()
+_batches: weakref.WeakKeyDictionary[Simulation, OrderedDict[tuple[int, int], Batch]] = weakref.WeakKeyDictionary()
+_modes = ("exact", "complementarity_aware", "elastic", "randomised", "finite_difference")
+
+
+def require_mode(mode: str) -> None:
+    """Before the step, not when its gradient is asked for."""
+    if mode not in _modes:
+        raise Error(f"mode must be one of {', '.join(repr(m) for m in _modes)}, not {mode!r}")
 
 
 def _settings(sim: Simulation, model: Model, parameters: Parameters) -> dict[str, Any]:
@@ -38,12 +46,14 @@ def batch_for(sim: Simulation, count: int, parameters: Parameters) -> Batch:
     threads = 1 if count == 1 else 0
     if not parameters:
         kept = _batches.setdefault(sim, OrderedDict())
-        if count not in kept:
-            kept[count] = Batch(model, count, threads, **sim.settings)
-            if len(kept) > _most_batches:
-                kept.popitem(last=False)
-        kept.move_to_end(count)
-        return kept[count]
+        key = (os.getpid(), count)  # a batch does not survive a fork
+        if key not in kept:
+            kept[key] = Batch(model, count, threads, **sim.settings)
+            own = [k for k in kept if k[0] == key[0]]
+            if len(own) > _most_batches:
+                del kept[own[0]]
+        kept.move_to_end(key)
+        return kept[key]
     if all(values.ndim == 1 for values in parameters.values()):
         variant = model.with_(dict(parameters))
         return Batch(variant, count, threads, **_settings(sim, variant, parameters))

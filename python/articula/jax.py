@@ -100,6 +100,7 @@ def _rolled(sim: Simulation, patterns: tuple[str, ...], mode: Any, options: tupl
 
 def _roll(sim: Simulation, q: Any, v: Any, activation: Any, controls: Any, parameters: Optional[Mapping[str, Any]],
           mode: Mode, options: Mapping[str, Any]) -> tuple[Any, ...]:
+    _steps.require_mode(mode)
     model = sim.model
     q, v, controls = jnp.asarray(q), jnp.asarray(v), jnp.asarray(controls)
     if activation is None:

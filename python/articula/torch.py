@@ -42,9 +42,9 @@ class _Roll(torch.autograd.Function):
     def forward(ctx: Any, sim: Simulation, patterns: tuple[str, ...], mode: Mode, options: Mapping[str, Any], q: Tensor,
                 v: Tensor, activation: Tensor, controls: Tensor, *parameters: Tensor) -> tuple[Tensor, ...]:
         given = {p: _array(p, values) for p, values in zip(patterns, parameters)}
+        start = _array("q", q), _array("v", v), _array("activation", activation)
         u = _array("u", controls)
-        tape = _steps.record(sim, _array("q", q), _array("v", v), _array("activation", activation),
-                             [np.ascontiguousarray(u[:, i]) for i in range(u.shape[1])], given)
+        tape = _steps.record(sim, *start, [np.ascontiguousarray(u[:, i]) for i in range(u.shape[1])], given)
         ctx.tape, ctx.mode, ctx.options = tape, mode, options
         ctx.inputs = [(t.dtype, t.device) for t in (q, v, activation, controls, *parameters)]
         ctx.set_materialize_grads(False)
@@ -77,6 +77,7 @@ def _last(what: str, tensor: Tensor, size: int) -> Tensor:
 def _roll(sim: Simulation, q: Tensor, v: Tensor, activation: Optional[Tensor], controls: Tensor,
           parameters: Optional[Mapping[str, Tensor]], mode: Mode, options: Mapping[str, Any]) -> tuple[Tensor, ...]:
     """Leading dimensions are broadcast and flattened; controls are (..., T, nu)."""
+    _steps.require_mode(mode)
     model = sim.model
     if activation is None:
         if model.na > 0:

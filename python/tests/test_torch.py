@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import multiprocessing
+
 import numpy as np
 import pytest
 
@@ -104,6 +106,29 @@ def test_the_mode_is_chosen_per_call(hopper):
         _, v1 = at.step(sim, q, v, mode=mode)
         grads.append(torch.autograd.grad(v1.sum(), v)[0])
     assert torch.allclose(grads[0], grads[1], atol=1e-6) and not torch.equal(grads[0], grads[1])
+
+
+def test_a_mode_that_does_not_exist_is_refused_before_the_step(hopper):
+    q, v = tensors(in_flight(hopper))
+    with pytest.raises(art.Error, match="mode must be one of 'exact'.*, not 'exactly'"):
+        at.step(art.Simulation(hopper), q, v, mode="exactly")
+
+
+def _step_in_child(queue, sim, q, v) -> None:
+    queue.put(at.step(sim, q, v)[1].detach().numpy().tobytes())
+
+
+def test_a_forked_child_steps_a_simulation_that_its_parent_has_stepped(hopper):
+    sim = art.Simulation(hopper)
+    q, v = tensors(in_contact(hopper), 4)
+    expected = at.step(sim, q, v)[1].detach().numpy().tobytes()
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    child = context.Process(target=_step_in_child, args=(queue, sim, q, v))
+    child.start()
+    assert queue.get(timeout=60) == expected
+    child.join(60)
+    assert child.exitcode == 0
 
 
 def test_a_layer_learns_a_parameter(hopper):
