@@ -4,7 +4,8 @@
 // Loaders fill a Description, `attach` composes several, `build` (builder.hpp) checks it and makes
 // the immutable Model the algorithms work on. Elements refer to each other by name. Empty names are
 // allowed where nothing refers to the element; `build` gives bodies and joints a name of their own.
-// SI units, radians. `where` says where an element was written ("robot.xml:12"), for error messages.
+// SI units, radians. `where` says where an element was written and what it is, for error messages:
+// robot.xml:12: <joint name="knee">.
 
 #include <array>
 #include <memory>
