@@ -7,8 +7,8 @@ namespace {
 
 void cylinder_candidates(const Shape& shape, const Ending& e, Candidates& c) {
   const int cap = e.n[2] > 0 ? 1 : 0;
-  const double across = std::hypot(e.n[0], e.n[1]);
-  const double inside = std::hypot(e.x[0], e.x[1]) / shape.size[0];
+  const double across = across_z(e.n);
+  const double inside = across_z(e.x) / shape.size[0];
   const double along = std::abs(e.x[2]) / shape.size[1];
   const bool on_side = along < 0.999;
   const bool on_cap = inside < 0.98 && across < 0.2;
@@ -67,7 +67,7 @@ bool lies_on(const Shape& shape, Feature feature, Vec3 x, double tolerance) {
     case ShapeType::box:
       return std::abs(x[0]) <= size[0] + tolerance && std::abs(x[1]) <= size[1] + tolerance &&
              std::abs(x[2]) <= size[2] + tolerance;
-    case ShapeType::cylinder: return std::hypot(x[0], x[1]) <= size[0] + tolerance;
+    case ShapeType::cylinder: return across_z(x) <= size[0] + tolerance;
     case ShapeType::mesh: return inside_polygon(*shape.hull, feature.index, x, tolerance);
     default: return true;
   }

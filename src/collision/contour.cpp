@@ -1,5 +1,6 @@
 #include "contour.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "features.hpp"
@@ -10,14 +11,16 @@ namespace {
 
 void box_face(const Shape& shape, const Placement& at, int face, Contour& c) {
   // Corners in turn: (-,-), (+,-), (+,+), (-,+) in the face's own two axes.
-  const int axis = face / 2, j = (axis + 1) % 3, k = (axis + 2) % 3;
-  constexpr int bits[4] = {0, 1, 3, 2};
-  for (int i = 0; i < 4; ++i) {
-    const int corner = ((face & 1) << axis) | ((bits[i] & 1) << j) | ((bits[i] >> 1) << k);
-    const int along = i % 2 == 0 ? j : k;
-    c.add(at * point_of(shape, corner), {FeatureKind::point, corner},
-          {FeatureKind::line, box_edge(along, corner)});
-  }
+  const int axis = face / 2, j = (axis + 1) % 3, k = (axis + 2) % 3, side = (face & 1) << axis;
+  const Vec3 u = at.R.column(j) * shape.size[j], v = at.R.column(k) * shape.size[k];
+  const Vec3 low = c.point - v, high = c.point + v;
+  const auto add = [&](Vec3 x, int corner, int along) {
+    c.add(x, {FeatureKind::point, corner}, {FeatureKind::line, box_edge(along, corner)});
+  };
+  add(low - u, side, j);
+  add(low + u, side | 1 << j, k);
+  add(high + u, side | 1 << j | 1 << k, j);
+  add(high - u, side | 1 << k, k);
 }
 
 void mesh_face(const Shape& shape, const Placement& at, int face, Contour& c) {
@@ -39,9 +42,9 @@ void cap_face(const Shape& shape, const Placement& at, int face, Contour& c) {
 
 // Filled up to whole registers with the last vertex.
 void project(Contour& c, const Basis& T, Vec3 n) {
-  const Mat3 axes{T.t1, T.t2, n};
+  const Mat3 across = transpose({T.t1, T.t2, n});
   for (int i = 0; i < c.count; ++i) {
-    const Vec3 seen = transpose_times(axes, c.vertex(i));
+    const Vec3 seen = across * c.vertex(i);
     c.x[i] = seen[0], c.y[i] = seen[1], c.z[i] = seen[2];
   }
   for (int i = c.count; i % 4 != 0; ++i) c.x[i] = c.x[i - 1], c.y[i] = c.y[i - 1], c.z[i] = c.z[i - 1];
@@ -183,9 +186,11 @@ void add_crossing(Clip& k, int i, int j) {
   const double rx = b.x[j] - a.x[i], ry = b.y[j] - a.y[i];
   const double s1 = ax * ry - ay * rx, s2 = ax * (b.y[j2] - a.y[i]) - ay * (b.x[j2] - a.x[i]);
   const double t = (rx * by - ry * bx) / (ax * by - ay * bx), s = s1 / (s1 - s2);
-  const double reach_a = k.tolerance / std::sqrt(ax * ax + ay * ay);
-  const double reach_b = k.tolerance / std::sqrt(bx * bx + by * by);
-  if (!(t > reach_a && t < 1 - reach_a && s > reach_b && s < 1 - reach_b)) return;
+  // Within both edges by more than the tolerance, as lengths: t |a| > tolerance.
+  const double least_t = std::min(t, 1 - t), least_s = std::min(s, 1 - s);
+  const double noise = k.tolerance * k.tolerance;
+  if (!(least_t > 0 && least_t * least_t * (ax * ax + ay * ay) > noise)) return;
+  if (!(least_s > 0 && least_s * least_s * (bx * bx + by * by) > noise)) return;
   const Vec3 xa = a.vertex(i) + (a.vertex(i2) - a.vertex(i)) * t;
   const Vec3 xb = b.vertex(j) + (b.vertex(j2) - b.vertex(j)) * s;
   k.add(xa, dot(k.n, xb - xa), a.at_edge(i), b.at_edge(j));

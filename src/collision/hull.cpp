@@ -298,7 +298,7 @@ Bound bound(const Shape& shape) {
     case ShapeType::plane: return {Vec3(), Vec3(INFINITY, INFINITY, INFINITY), INFINITY};
     case ShapeType::sphere: return {Vec3(), Vec3(s[0], s[0], s[0]), s[0]};
     case ShapeType::capsule: return {Vec3(), Vec3(s[0], s[0], s[0] + s[1]), s[0] + s[1]};
-    case ShapeType::cylinder: return {Vec3(), Vec3(s[0], s[0], s[1]), std::hypot(s[0], s[1])};
+    case ShapeType::cylinder: return {Vec3(), Vec3(s[0], s[0], s[1]), std::sqrt(s[0] * s[0] + s[1] * s[1])};
     case ShapeType::box: return {Vec3(), s, norm(s)};
     case ShapeType::ellipsoid: return {Vec3(), s, std::max({s[0], s[1], s[2]})};
     case ShapeType::mesh: return {shape.hull->centre, shape.hull->half, shape.hull->radius};

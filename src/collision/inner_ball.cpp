@@ -40,7 +40,7 @@ double ball_under_box_face(Vec3 half, int axis, Vec3 x) {
 
 double ball_in_cylinder(Vec3 size, FeatureKind kind, Vec3 x) {
   if (kind == FeatureKind::line) return std::min(size[0], size[1] - std::abs(x[2]));
-  if (kind == FeatureKind::face) return std::min(size[0] - std::hypot(x[0], x[1]), size[1]);
+  if (kind == FeatureKind::face) return std::min(size[0] - across_z(x), size[1]);
   return 0;
 }
 

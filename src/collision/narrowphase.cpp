@@ -73,8 +73,8 @@ Nearest nearest_of(ShapeType a, ShapeType b) {
 
 // Two shapes of one type are ordered by what they are and how they lie to each other, never by which came
 // first: a tie is then resolved the same way whatever the order, and wherever the scene is.
-bool in_order(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b) {
-  if (a.type != b.type) return a.type < b.type;
+[[gnu::noinline]] bool twins_in_order(const Shape& a, const Placement& at_a, const Shape& b,
+                                      const Placement& at_b) {
   if (a.type == ShapeType::sphere) return a.size[0] <= b.size[0];
   for (int i = 0; i < 3; ++i)
     if (a.size[i] != b.size[i]) return a.size[i] < b.size[i];
@@ -93,6 +93,10 @@ bool in_order(const Shape& a, const Placement& at_a, const Shape& b, const Place
   for (int i = 0; i < 3; ++i)
     if (std::abs(turn[i]) > 1e-12) return turn[i] < 0;
   return true;
+}
+
+bool in_order(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b) {
+  return a.type != b.type ? a.type < b.type : twins_in_order(a, at_a, b, at_b);
 }
 
 NormalRule swapped(NormalRule rule) {

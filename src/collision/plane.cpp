@@ -1,6 +1,7 @@
 // A plane against everything: the lowest points of the other shape. Plane first, its normal is its z axis.
 
 #include <algorithm>
+#include <bit>
 
 #include "features.hpp"
 #include "pairs.hpp"
@@ -59,34 +60,44 @@ int plane_box_contacts(const PairArguments& pair, ContactPoint* out) {
   return count;
 }
 
-// Standing: four rim points fixed in the body. Otherwise the lowest point of each rim.
-int plane_cylinder_contacts(const PairArguments& pair, ContactPoint* out) {
-  const Vec3 n = pair.at_a.R.z, local = transpose_times(pair.at_b.R, n);
-  const double radius = pair.b.size[0], half = pair.b.size[1];
-  const double across = std::sqrt(local[0] * local[0] + local[1] * local[1]);
-  const double middle = dot(n, pair.at_b.p - pair.at_a.p);
-  if (middle - radius * across - half * std::abs(local[2]) > pair.margin) return 0;
+namespace {
+
+// Standing: four rim points fixed in the body.
+int standing_cylinder(const PairArguments& pair, Vec3 n, double middle, int low, ContactPoint* out) {
   int count = 0;
-  const int low = local[2] > 0 ? 0 : 1;
-  if (across < flat_angle) {
-    for (int quarter = 0; quarter < 4; ++quarter) {
-      const int i = rim_points * low + 4 * quarter;
-      const Vec3 x = point_of(pair.b, i);
-      const double height = middle + dot(local, x);
-      if (height <= pair.margin) out[count++] = on_plane(n, pair.at_b * x, height, {FeatureKind::point, i});
-    }
-    if (count > 0) return count;
-  }
-  const Vec3 down =
-      across > 0 ? Vec3(-local[0] * radius / across, -local[1] * radius / across, 0) : Vec3(radius, 0, 0);
-  for (const int cap : {low, 1 - low}) {
-    const Vec3 x = down + Vec3(0, 0, cap ? half : -half);
-    const double height = middle + dot(local, x);
-    if (height > pair.margin) break;
-    out[count] = on_plane(n, pair.at_b * x, height, {FeatureKind::circle, cap});
-    out[count++].degenerate = across < 1e-12;
+  for (int quarter = 0; quarter < 4; ++quarter) {
+    const int i = rim_points * low + 4 * quarter;
+    const Vec3 x = pair.at_b.R * point_of(pair.b, i);
+    const double height = middle + dot(n, x);
+    if (height <= pair.margin) out[count++] = on_plane(n, pair.at_b.p + x, height, {FeatureKind::point, i});
   }
   return count;
+}
+
+}  // namespace
+
+// Not standing: the lowest point of each rim, which is where -n points across the axis.
+int plane_cylinder_contacts(const PairArguments& pair, ContactPoint* out) {
+  const Vec3 n = pair.at_a.R.z, axis = pair.at_b.R.z;
+  const double radius = pair.b.size[0], half = pair.b.size[1], rise = dot(n, axis);
+  const Vec3 down = axis * rise - n;
+  const double across = norm(down), middle = dot(n, pair.at_b.p - pair.at_a.p);
+  const double sink = radius * across, tilt = half * std::abs(rise);
+  if (middle - sink - tilt > pair.margin) return 0;
+  const int low = rise > 0 ? 0 : 1;
+  if (across < flat_angle) {
+    const int count = standing_cylinder(pair, n, middle, low, out);
+    if (count > 0) return count;
+  }
+  const Vec3 rim = pair.at_b.p + (across > 0 ? down * (radius / across) : pair.at_b.R.x * radius);
+  const Vec3 end = axis * (low ? half : -half);
+  const bool degenerate = across < 1e-12;
+  out[0] = on_plane(n, rim + end, middle - sink - tilt, {FeatureKind::circle, low});
+  out[0].degenerate = degenerate;
+  if (middle - sink + tilt > pair.margin) return 1;
+  out[1] = on_plane(n, rim - end, middle - sink + tilt, {FeatureKind::circle, 1 - low});
+  out[1].degenerate = degenerate;
+  return 2;
 }
 
 int plane_ellipsoid_contacts(const PairArguments& pair, ContactPoint* out) {
@@ -101,14 +112,17 @@ int plane_ellipsoid_contacts(const PairArguments& pair, ContactPoint* out) {
 
 namespace {
 
-// Vertices below a level, by cluster: those whose sphere reaches below it.
+// Vertices below a level, by cluster: those whose sphere reaches below it. More than there is room for are
+// thinned out to those that carry, the deepest among them.
 struct BelowPlane {
   static constexpr int room = 256;
+  const Hull& hull;
+  Vec3 n;
   int vertex[room], count = 0;
   double height[room];
 
   // Heights are middle + n . x.
-  BelowPlane(const Hull& hull, Vec3 n, double middle, double level) {
+  BelowPlane(const Hull& mesh, Vec3 normal, double middle, double level) : hull(mesh), n(normal) {
     const Lanes nx = broadcast(n[0]), ny = broadcast(n[1]), nz = broadcast(n[2]), m = broadcast(middle);
     const auto heights = [&](const double* x, const double* y, const double* z) {
       return load4(x) * nx + load4(y) * ny + load4(z) * nz + m;
@@ -117,27 +131,36 @@ struct BelowPlane {
     for (int c = 0; c < clusters; c += 4) {
       const Lanes lowest = heights(&hull.cluster_x[c], &hull.cluster_y[c], &hull.cluster_z[c]) -
                            load4(&hull.cluster_radius[c]);
-      const auto near = lowest <= broadcast(level);
-      if ((near[0] | near[1] | near[2] | near[3]) == 0) continue;
-      for (int i = 0; i < 4; ++i)
-        if (near[i] != 0)
-          for (int group = 4 * (c + i); group < 4 * (c + i) + 4; ++group) {
-            const double* place = &hull.cluster_place[12 * static_cast<std::size_t>(group)];
-            take(&hull.cluster_vertex[4 * static_cast<std::size_t>(group)],
-                 heights(place, place + 4, place + 8), level);
-          }
+      for (int near = lane_bits(lowest <= broadcast(level)); near != 0; near &= near - 1) {
+        const int first = 4 * (c + std::countr_zero(static_cast<unsigned>(near)));
+        for (int group = first; group < first + 4; ++group) {
+          const double* place = &hull.cluster_place[12 * static_cast<std::size_t>(group)];
+          take(&hull.cluster_vertex[4 * static_cast<std::size_t>(group)],
+               heights(place, place + 4, place + 8), level);
+        }
+      }
     }
+  }
+
+  // Keeps the vertices that carry; returns how many.
+  int thin_out() {
+    Uncleared<Vec3, room> x;
+    for (int i = 0; i < count; ++i) x.data()[i] = hull.vertices[vertex[i]];
+    int kept[max_contact_points];
+    count = choose(x.data(), height, count, n, kept);
+    for (int i = 0; i < count; ++i) vertex[i] = vertex[kept[i]], height[i] = height[kept[i]];
+    return count;
   }
 
  private:
   void take(const int* members, Lanes h, double level) {
-    const auto below = h <= broadcast(level);
-    if ((below[0] | below[1] | below[2] | below[3]) == 0) return;
-    for (int k = 0; k < 4; ++k)
-      if (below[k] != 0 && members[k] >= 0 && count < room) {
-        vertex[count] = members[k];
-        height[count++] = h[k];
-      }
+    for (int below = lane_bits(h <= broadcast(level)); below != 0; below &= below - 1) {
+      const int k = std::countr_zero(static_cast<unsigned>(below));
+      if (members[k] < 0) continue;
+      if (count == room) thin_out();
+      vertex[count] = members[k];
+      height[count++] = h[k];
+    }
   }
 };
 
@@ -151,15 +174,11 @@ int plane_mesh_contacts(const PairArguments& pair, ContactPoint* out) {
   // Of many vertices the lowest is found faster than all clusters are looked at.
   constexpr int many = 2048;
   if (hull.vertex_count() > many && middle + dot(local, support_mesh(hull, -local).x) > pair.margin) return 0;
-  const BelowPlane below(hull, local, middle, pair.margin);
-  Uncleared<Vec3, BelowPlane::room> x;
-  for (int i = 0; i < below.count; ++i) x.data()[i] = hull.vertices[below.vertex[i]];
-  int kept[max_contact_points];
-  const int count = choose(x.data(), below.height, below.count, local, kept);
-  for (int i = 0; i < count; ++i) {
-    const int v = below.vertex[kept[i]];
-    out[i] = on_plane(n, pair.at_b * hull.vertices[v], below.height[kept[i]], {FeatureKind::point, v});
-  }
+  BelowPlane below(hull, local, middle, pair.margin);
+  const int count = below.thin_out();
+  for (int i = 0; i < count; ++i)
+    out[i] = on_plane(n, pair.at_b * hull.vertices[below.vertex[i]], below.height[i],
+                      {FeatureKind::point, below.vertex[i]});
   return count;
 }
 

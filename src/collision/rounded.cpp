@@ -119,7 +119,7 @@ Vec3 nearest_in_box(Vec3 half, Vec3 c) {
   return Vec3(below > -half.lanes ? below : -half.lanes);
 }
 
-int signs(const Vec3& v) { return (v[0] > 0 ? 1 : 0) | (v[1] > 0 ? 2 : 0) | (v[2] > 0 ? 4 : 0); }
+int signs(Vec3 v) { return lane_bits(v.lanes > broadcast(0.0)) & 7; }
 
 Distance sphere_box_from(const PairArguments& pair, Vec3 c, Vec3 q) {
   const Vec3 half = pair.b.size, apart = q - c;
@@ -196,8 +196,21 @@ int sphere_capsule_contacts(const PairArguments& pair, ContactPoint* out) {
 }
 int sphere_box_contacts(const PairArguments& pair, ContactPoint* out) {
   const Vec3 c = transpose_times(pair.at_b.R, pair.at_a.p - pair.at_b.p), q = nearest_in_box(pair.b.size, c);
-  if (out_of_reach(q - c, pair.a.size[0] + pair.margin)) return 0;
-  return write(sphere_box_from(pair, c, q), out);
+  const Vec3 apart = q - c;
+  const double squared = squared_norm(apart), radius = pair.a.size[0], reach = radius + pair.margin;
+  if (reach < 0 || squared > reach * reach) return 0;
+  const double size = std::max({pair.b.size[0], pair.b.size[1], pair.b.size[2], radius});
+  if (!(squared > 1e-28 * size * size)) return write(sphere_box_from(pair, c, q), out);
+  const double length = std::sqrt(squared);
+  out->normal = pair.at_b.R * (apart * (1.0 / length));
+  out->distance = length - radius;
+  out->position = pair.at_a.p + out->normal * (0.5 * (length + radius));
+  out->feature_a = {FeatureKind::point, 0};
+  out->feature_b = box_features[signs(absolute(apart))][signs(c)];
+  out->rule = NormalRule::features;
+  out->face_a = out->face_b = -1;
+  out->degenerate = false;
+  return 1;
 }
 int sphere_cylinder_contacts(const PairArguments& pair, ContactPoint* out) {
   const OverCylinder over(pair.at_b, pair.b.size, pair.at_a.p);

@@ -61,6 +61,9 @@ inline Placement relative(const Placement& a, const Placement& b) {
   return {from_world * b.R, from_world * (b.p - a.p)};
 }
 
+// Length of the part across the z axis.
+inline double across_z(Vec3 v) { return std::sqrt(v[0] * v[0] + v[1] * v[1]); }
+
 // Lane i replaced.
 inline Vec3 with_lane(Vec3 v, int i, double value) {
   v.lanes[i] = value;

@@ -23,7 +23,7 @@ Feature walk_cylinder(const Shape& shape, Feature f, Vec3 x, Vec3 n, double size
   if (f.kind == FeatureKind::line)
     return std::abs(x[2]) <= half + place * size ? f : Feature{FeatureKind::circle, x[2] > 0 ? 1 : 0};
   if (f.kind == FeatureKind::face)
-    return std::hypot(x[0], x[1]) <= radius + place * size ? f : Feature{FeatureKind::circle, f.index};
+    return across_z(x) <= radius + place * size ? f : Feature{FeatureKind::circle, f.index};
   const double axial = f.index ? n[2] : -n[2], radial = (n[0] * x[0] + n[1] * x[1]) / radius;
   if (axial < -angle && axial <= radial) return {FeatureKind::line, 0};
   if (radial < -angle) return {FeatureKind::face, f.index};
