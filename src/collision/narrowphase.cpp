@@ -75,7 +75,6 @@ Nearest nearest_of(ShapeType a, ShapeType b) {
 // first: a tie is then resolved the same way whatever the order, and wherever the scene is.
 [[gnu::noinline]] bool twins_in_order(const Shape& a, const Placement& at_a, const Shape& b,
                                       const Placement& at_b) {
-  if (a.type == ShapeType::sphere) return a.size[0] <= b.size[0];
   for (int i = 0; i < 3; ++i)
     if (a.size[i] != b.size[i]) return a.size[i] < b.size[i];
   if (a.hull != b.hull && a.hull->radius != b.hull->radius) return a.hull->radius < b.hull->radius;
@@ -96,7 +95,8 @@ Nearest nearest_of(ShapeType a, ShapeType b) {
 }
 
 bool in_order(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b) {
-  return a.type != b.type ? a.type < b.type : twins_in_order(a, at_a, b, at_b);
+  if (a.type != b.type) return a.type < b.type;
+  return a.type == ShapeType::sphere ? a.size[0] <= b.size[0] : twins_in_order(a, at_a, b, at_b);
 }
 
 NormalRule swapped(NormalRule rule) {
@@ -105,14 +105,14 @@ NormalRule swapped(NormalRule rule) {
                                       : rule;
 }
 
-}  // namespace
+int collide_in_order(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
+                     double margin, ContactPoint* out) {
+  return contacts[static_cast<int>(a.type)][static_cast<int>(b.type)]({a, at_a, b, at_b, margin}, out);
+}
 
-int collide(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b, double margin,
-            ContactPoint* out) {
-  if (in_order(a, at_a, b, at_b))
-    return contacts[static_cast<int>(a.type)][static_cast<int>(b.type)]({a, at_a, b, at_b, margin}, out);
-  const int count =
-      contacts[static_cast<int>(b.type)][static_cast<int>(a.type)]({b, at_b, a, at_a, margin}, out);
+[[gnu::noinline]] int collide_swapped(const Shape& a, const Placement& at_a, const Shape& b,
+                                      const Placement& at_b, double margin, ContactPoint* out) {
+  const int count = collide_in_order(b, at_b, a, at_a, margin, out);
   for (int i = 0; i < count; ++i) {
     out[i].normal = -out[i].normal;
     std::swap(out[i].feature_a, out[i].feature_b);
@@ -120,6 +120,14 @@ int collide(const Shape& a, const Placement& at_a, const Shape& b, const Placeme
     out[i].rule = swapped(out[i].rule);
   }
   return count;
+}
+
+}  // namespace
+
+int collide(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b, double margin,
+            ContactPoint* out) {
+  if (in_order(a, at_a, b, at_b)) return collide_in_order(a, at_a, b, at_b, margin, out);
+  return collide_swapped(a, at_a, b, at_b, margin, out);
 }
 
 Distance distance(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,

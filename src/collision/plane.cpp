@@ -116,51 +116,65 @@ namespace {
 // thinned out to those that carry, the deepest among them.
 struct BelowPlane {
   static constexpr int room = 256;
-  const Hull& hull;
-  Vec3 n;
   int vertex[room], count = 0;
   double height[room];
 
   // Heights are middle + n . x.
-  BelowPlane(const Hull& mesh, Vec3 normal, double middle, double level) : hull(mesh), n(normal) {
+  BelowPlane(const Hull& hull, Vec3 n, double middle, double level) {
     const Lanes nx = broadcast(n[0]), ny = broadcast(n[1]), nz = broadcast(n[2]), m = broadcast(middle);
     const auto heights = [&](const double* x, const double* y, const double* z) {
       return load4(x) * nx + load4(y) * ny + load4(z) * nz + m;
     };
     const int clusters = static_cast<int>(hull.cluster_x.size());
+    int filled = 0;
     for (int c = 0; c < clusters; c += 4) {
       const Lanes lowest = heights(&hull.cluster_x[c], &hull.cluster_y[c], &hull.cluster_z[c]) -
                            load4(&hull.cluster_radius[c]);
       for (int near = lane_bits(lowest <= broadcast(level)); near != 0; near &= near - 1) {
+        if (filled + 16 > room) {
+          collect_many(hull, n, middle, level);
+          return;
+        }
         const int first = 4 * (c + std::countr_zero(static_cast<unsigned>(near)));
         for (int group = first; group < first + 4; ++group) {
           const double* place = &hull.cluster_place[12 * static_cast<std::size_t>(group)];
-          take(&hull.cluster_vertex[4 * static_cast<std::size_t>(group)],
-               heights(place, place + 4, place + 8), level);
+          const Lanes h = heights(place, place + 4, place + 8);
+          const int below = lane_bits(h <= broadcast(level));
+          if (below == 0) continue;
+          // Each is written, and kept if it counts: cheaper than guessing which do.
+          const int* members = &hull.cluster_vertex[4 * static_cast<std::size_t>(group)];
+          for (int k = 0; k < 4; ++k) {
+            vertex[filled] = members[k];
+            height[filled] = h[k];
+            filled += (below >> k & 1) & (members[k] >= 0 ? 1 : 0);
+          }
         }
       }
     }
-  }
-
-  // Keeps the vertices that carry; returns how many.
-  int thin_out() {
-    Uncleared<Vec3, room> x;
-    for (int i = 0; i < count; ++i) x.data()[i] = hull.vertices[vertex[i]];
-    int kept[max_contact_points];
-    count = choose(x.data(), height, count, n, kept);
-    for (int i = 0; i < count; ++i) vertex[i] = vertex[kept[i]], height[i] = height[kept[i]];
-    return count;
+    count = filled <= max_contact_points ? filled : thin_out(hull, n, filled);
   }
 
  private:
-  void take(const int* members, Lanes h, double level) {
-    for (int below = lane_bits(h <= broadcast(level)); below != 0; below &= below - 1) {
-      const int k = std::countr_zero(static_cast<unsigned>(below));
-      if (members[k] < 0) continue;
-      if (count == room) thin_out();
-      vertex[count] = members[k];
-      height[count++] = h[k];
+  // One by one. Apart, so that the loop above keeps its registers.
+  [[gnu::noinline]] void collect_many(const Hull& hull, Vec3 n, double middle, double level) {
+    for (int v = 0; v < hull.vertex_count(); ++v) {
+      const double h = middle + dot(n, hull.vertices[v]);
+      if (h > level) continue;
+      if (count == room) count = thin_out(hull, n, count);
+      vertex[count] = v;
+      height[count++] = h;
     }
+    count = thin_out(hull, n, count);
+  }
+
+  // Keeps the vertices that carry; returns how many.
+  [[gnu::noinline]] int thin_out(const Hull& hull, Vec3 n, int filled) {
+    Uncleared<Vec3, room> x;
+    for (int i = 0; i < filled; ++i) x.data()[i] = hull.vertices[vertex[i]];
+    int kept[max_contact_points];
+    const int left = choose(x.data(), height, filled, n, kept);
+    for (int i = 0; i < left; ++i) vertex[i] = vertex[kept[i]], height[i] = height[kept[i]];
+    return left;
   }
 };
 
@@ -174,12 +188,11 @@ int plane_mesh_contacts(const PairArguments& pair, ContactPoint* out) {
   // Of many vertices the lowest is found faster than all clusters are looked at.
   constexpr int many = 2048;
   if (hull.vertex_count() > many && middle + dot(local, support_mesh(hull, -local).x) > pair.margin) return 0;
-  BelowPlane below(hull, local, middle, pair.margin);
-  const int count = below.thin_out();
-  for (int i = 0; i < count; ++i)
+  const BelowPlane below(hull, local, middle, pair.margin);
+  for (int i = 0; i < below.count; ++i)
     out[i] = on_plane(n, pair.at_b * hull.vertices[below.vertex[i]], below.height[i],
                       {FeatureKind::point, below.vertex[i]});
-  return count;
+  return below.count;
 }
 
 Distance plane_convex(const PairArguments& pair) {
