@@ -50,7 +50,8 @@ class GradientCheck {
   std::unique_ptr<Signature> signature_;
   GradientCertificate certificate_;
   double adjoint_error_ = 0.0, jacobian_error_ = 0.0, inconsistency_ = 0.0;
-  double noise_ = 0.0;  // of what a step returns
+  double noise_ = 0.0;        // of what a step returns
+  double uncertainty_ = 0.0;  // of the last references, by their own estimate
 };
 
 }  // namespace articula::cli

@@ -75,6 +75,7 @@ bool ImpulseDerivatives::prepare(const Model& model, Data& data, const ImpulseWo
 
   for (std::vector<double>* vector : {&w.dsigma, &w.rho, &w.c, &w.dlam}) vector->resize(step.rows.size());
   w.modes = step.rows.mode;
+  w.choice.found = false;
   return w.factor_laws();
 }
 
@@ -92,9 +93,18 @@ bool ImpulseDerivatives::Work::factor_laws() {
   return true;
 }
 
+bool ImpulseDerivatives::Work::may_choose() const {
+  if (!wants_choice) return false;
+  for (size_t k = 0; k < step->rows.islands().size(); ++k) {
+    if (!laws[k].regular() && laws[k].slides()) return true;
+  }
+  return false;
+}
+
 bool ImpulseDerivatives::relabel(const std::vector<RowMode>& modes) {
   require_size("modes", static_cast<long>(modes.size()), work_->step->rows.size());
   work_->modes = modes;
+  work_->choice.found = false;
   return work_->factor_laws();
 }
 
@@ -278,12 +288,17 @@ void ImpulseDerivatives::Work::rates_against(const double* y1, VectorRef z_bar) 
 }
 
 void ImpulseDerivatives::output_along(const ConstVectorRef& dw, const ConstVectorRef& dz, VectorRef dx) {
-  work_->output.along(layout(), dw.head(work_->nv), dz, dx);
+  Work& w = *work_;
+  if (!w.may_choose()) return w.output.along(layout(), dw.head(w.nv), dz, dx);
+  w.chosen = dw;
+  w.choose_along(dz, w.chosen);
+  w.output.along(layout(), w.chosen.head(w.nv), dz, dx);
 }
 
 void ImpulseDerivatives::output_against(const ConstVectorRef& x_bar, VectorRef w_bar, VectorRef z_bar) {
   w_bar.tail(w_bar.size() - work_->nv).setZero();
   work_->output.against(layout(), x_bar, w_bar.head(work_->nv), z_bar);
+  if (work_->may_choose()) work_->choose_against(w_bar, z_bar);
 }
 
 void ImpulseDerivatives::certify(GradientCertificate& certificate) const {
@@ -297,7 +312,7 @@ void ImpulseDerivatives::certify(GradientCertificate& certificate) const {
   certificate.redundant = false;
   certificate.conditioning = 1.0;
   certificate.inconsistency = 0.0;
-  certificate.one_sided = w.rates.one_sided();
+  certificate.one_sided = w.rates.one_sided() || (w.choice.found && w.choice.failed);
   for (const Item& item : rows.items()) {
     const Island& island = rows.islands()[item.island];
     const Margin margin =
@@ -311,7 +326,6 @@ void ImpulseDerivatives::certify(GradientCertificate& certificate) const {
     certificate.unknowns += law.unknowns();
     certificate.rank += law.rank();
     certificate.redundant |= !law.regular();
-    certificate.one_sided |= !law.regular() && law.slides();
     certificate.one_sided |= law.slack() > 1e-12;
     certificate.conditioning = std::min(certificate.conditioning, law.conditioning());
     certificate.inconsistency = std::max(certificate.inconsistency, law.inconsistency());

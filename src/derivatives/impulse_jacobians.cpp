@@ -57,6 +57,7 @@ void ImpulseDerivatives::Work::constrain(int total) {
   r.add_impulse_columns(row_columns.data(), total, total, impulse_columns.data());
   solve_mass_matrix_columns(*model, *data, impulse_columns);
   blocks += impulse_columns;
+  if (may_choose()) choose_columns(total);
 }
 
 }  // namespace articula

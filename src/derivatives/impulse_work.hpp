@@ -2,6 +2,8 @@
 // The workspace of ImpulseDerivatives, shared by products (impulse.cpp) and Jacobians
 // (impulse_jacobians.cpp).
 
+#include <Eigen/LU>
+
 #include "articula/derivatives/impulse.hpp"
 #include "articula/derivatives/step_output.hpp"
 #include "contact_columns.hpp"
@@ -20,6 +22,16 @@ struct ImpulseDerivatives::Work {
   void find_all_slots();
   void constrain(int total);
   void add_projected(const std::vector<Force>& wrenches, double sign, double* r);
+
+  // load_choice.cpp
+  bool may_choose() const;
+  void find_choice(bool with_parameters);
+  bool shift_step(const VectorX& v1, const std::vector<double>& lam1, const std::vector<double>& soft1,
+                  double by, int side);
+  void add_choice(int island, int index, double by, bool with_parameters);
+  void choose_along(const ConstVectorRef& dz, VectorX& dw);
+  void choose_against(VectorRef w_bar, VectorRef z_bar);
+  void choose_columns(int total);
 
   int nv, na, nu;
   SmoothResidual residual;
@@ -52,6 +64,30 @@ struct ImpulseDerivatives::Work {
   RowMatrix blocks;           // nv x columns: v+ by q, v, activations, controls, each at a multiple of four
   RowMatrix row_columns;      // rows x columns: sigma, then impulses
   RowMatrix impulse_columns;  // nv x columns
+
+  // The step beside itself, along how softness moves it: its derivatives there and here differ by those of
+  // the choice of loads.
+  struct Shifted {
+    explicit Shifted(const Model& model, const ImpulseWork& from)
+        : data(model),
+          step(from),
+          derivatives(model) {}
+    Data data;
+    ImpulseWork step;
+    ImpulseDerivatives derivatives;
+  };
+  std::unique_ptr<Shifted> shifted[2];
+  struct Choice {
+    bool found = false, with_parameters = false;
+    bool failed = false;  // loads could be shared otherwise, and how the choice changes is not known
+    MatrixX by_input;     // choices x inputs: of the condition that makes it
+    MatrixX by_unknown;   // choices x unknowns
+    MatrixX ways;         // unknowns x choices: what it changes
+    Eigen::PartialPivLU<MatrixX> H;
+    int count() const { return static_cast<int>(ways.cols()); }
+  } choice;
+  bool wants_choice = true;
+  VectorX chosen;  // unknowns
 };
 
 }  // namespace articula

@@ -246,6 +246,11 @@ void LawSystem::solve_transposed(const double* lam_bar, double* c_bar, double* r
   factor_.solve_transposed(x_.data());
   // Where everything is consistent this changes nothing that any input could tell.
   if (!regular()) make_consistent_transposed(x_.data());
+  take_back(lam_bar, c_bar, rho_bar);
+}
+
+// From covectors x_ of the equations to those of c and rho.
+void LawSystem::take_back(const double* lam_bar, double* c_bar, double* rho_bar) {
   std::fill(c_bar, c_bar + problem_.size, 0.0);
   spread_equations(x_.data(), c_bar);
   for (int i = 0; i < problem_.size; ++i) c_bar[i] = -c_bar[i];
@@ -293,6 +298,14 @@ bool LawSystem::slides() const {
 }
 
 void LawSystem::add_explicit(const double* dsigma, double* rho) const {
+  add_explicit_rows(dsigma, rho);
+  for (const ModeUnknown& u : unknowns_) {
+    for (int i = 0; i < u.tangents && !u.across; ++i) rho[u.row] -= u.equation[i] * dsigma[u.row + 1 + i];
+  }
+}
+
+// The symmetric part of it.
+void LawSystem::add_explicit_rows(const double* dsigma, double* rho) const {
   for (size_t k = 0; k < problem_.blocks.size(); ++k) {
     const Block& block = problem_.blocks[k];
     for (int i = block.first; i < block.first + block.dim; ++i) {
@@ -305,7 +318,11 @@ void LawSystem::add_explicit(const double* dsigma, double* rho) const {
 }
 
 void LawSystem::add_explicit_transposed(const double* rho_bar, double* sigma_bar) const {
-  add_explicit(rho_bar, sigma_bar);
+  add_explicit_rows(rho_bar, sigma_bar);
+  for (const ModeUnknown& u : unknowns_) {
+    for (int i = 0; i < u.tangents && !u.across; ++i)
+      sigma_bar[u.row + 1 + i] -= u.equation[i] * rho_bar[u.row];
+  }
 }
 
 }  // namespace articula

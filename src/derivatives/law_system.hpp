@@ -39,6 +39,19 @@ class LawSystem {
   void add_explicit(const double* dsigma, double* rho) const;
   void add_explicit_transposed(const double* rho_bar, double* sigma_bar) const;
 
+  // Where friction is at its bound on redundant contacts, how they share the load matters to the motion.
+  // Finds the ways in which it could be shared otherwise, and returns how many there are: null vectors of K
+  // that involve what slides, free of those that do not (in the metric of Q).
+  int find_choices();
+  void choice_impulses(int choice, double* lam) const;                // B z, added
+  void choice_covectors(int choice, double* c_bar, double* rho_bar);  // of solve_transposed, for y
+  bool turns_yielding()
+      const;  // a contact that stands still has friction on its cone: its direction is not known
+  // sigma_bar, lam_bar += (law by sigma, by lam)^T rho_bar
+  void against(const double* rho_bar, double* sigma_bar, double* lam_bar) const;
+  double softness(int block) const { return problem_.mobility(problem_.blocks[block]); }  // R
+  const ContactProblem& problem() const { return problem_; }
+
   const RowMode* mode() const { return mode_.data(); }
   const SlideState& slide(int block) const { return slides_[block]; }
   // Largest |K x - rhs| of the last solve relative to |rhs|: large where the right-hand side is out of range.
@@ -63,6 +76,10 @@ class LawSystem {
                    double* x, int columns);
   void note_inconsistency(const double* x, int columns);
   void spread_equations(const double* x, double* sigma) const;
+  void add_explicit_rows(const double* dsigma, double* rho) const;
+  void take_back(const double* lam_bar, double* c_bar, double* rho_bar);
+  int put_sliding_first(std::vector<double>& vectors) const;
+  std::vector<double> softened(const double* x, bool transposed) const;
 
   ContactProblem problem_;
   RankFactor factor_;       // of K
@@ -77,6 +94,7 @@ class LawSystem {
   bool null_spaces_found_ = false;
   std::vector<double> Z_, Y_, QZ_, QY_;
   RankFactor H_;
+  std::vector<double> choice_z_, choice_y_;  // n numbers for each choice
   double inconsistency_ = 0.0, slack_ = 0.0;
 };
 

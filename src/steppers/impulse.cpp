@@ -60,10 +60,9 @@ void ImpulseWork::set_numbers(const Model& variant) {
 
 namespace {
 
-// The equations of prescribed modes, from the solution they come from.
+// The equations of prescribed modes, and the smallest impulses where they leave a choice.
 bool solve_frozen(ImpulseWork& work, const FrozenModes& frozen, double gravity_step) {
   ContactRows& rows = work.rows;
-  std::vector<double> start(rows.size(), 0.0);
   std::vector<SlideState> slides(rows.items().size());
   std::fill(rows.mode.begin(), rows.mode.end(), RowMode::free);
   for (const Item& item : rows.items()) {
@@ -71,10 +70,7 @@ bool solve_frozen(ImpulseWork& work, const FrozenModes& frozen, double gravity_s
     if (found == nullptr || found->rows != item.rows) continue;
     const FrozenModes::Entry entry =
         item.kind == RowKind::contact ? FrozenModes::in_frame(*found, rows.frame(item)) : *found;
-    for (int i = 0; i < item.rows; ++i) {
-      rows.mode[rows.row_of(item) + i] = entry.mode[i];
-      start[rows.row_of(item) + i] = entry.lam[i];
-    }
+    for (int i = 0; i < item.rows; ++i) rows.mode[rows.row_of(item) + i] = entry.mode[i];
     slides[rows.islands()[item.island].block_begin + item.block] = entry.slide;
   }
   bool solved = true;
@@ -88,7 +84,7 @@ bool solve_frozen(ImpulseWork& work, const FrozenModes& frozen, double gravity_s
         problem.velocity_scale = std::max(problem.velocity_scale, std::abs(problem.b[i - at]));
     }
     solved &= work.solver.system.solve(problem, rows.mode.data() + at, slides.data() + island.block_begin,
-                                       rows.lam.data() + at, rows.sigma.data() + at, start.data() + at);
+                                       rows.lam.data() + at, rows.sigma.data() + at, nullptr);
   }
   return solved;
 }

@@ -1,0 +1,129 @@
+// How redundant contacts that slide could share their load otherwise (law_system.hpp).
+
+#include <algorithm>
+#include <cmath>
+
+#include "articula/math/strips.hpp"
+#include "law_system.hpp"
+
+namespace articula {
+
+namespace {
+
+// What moves under its own force: its equation is not that of its impulse, or has a compliance.
+bool sliding(const ModeUnknown& u) {
+  return u.across || u.compliance != 0.0 || !std::equal(u.along, u.along + u.tangents, u.equation);
+}
+
+}  // namespace
+
+bool LawSystem::turns_yielding() const {
+  return std::any_of(mode_.begin(), mode_.end(), [](RowMode mode) { return mode == RowMode::yield; });
+}
+
+// Combines vectors so that all but the first few are zero where something slides; returns how many those are.
+int LawSystem::put_sliding_first(std::vector<double>& vectors) const {
+  const int n = unknowns(), many = n == 0 ? 0 : static_cast<int>(vectors.size()) / n;
+  const auto vector = [&](int j) { return vectors.data() + static_cast<std::size_t>(j) * n; };
+  const auto size = [&](int j, int k) { return std::abs(vector(j)[k]) * std::sqrt(unknowns_[k].weight); };
+  for (int j = 0; j < many; ++j) {
+    double largest = 0.0;
+    for (int k = 0; k < n; ++k) largest = std::max(largest, size(j, k));
+    for (int k = 0; k < n && largest > 0.0; ++k) vector(j)[k] /= largest;
+  }
+  for (int first = 0; first < many; ++first) {
+    int row = -1, pivot = -1;
+    double best = 1e-8;
+    for (int j = first; j < many; ++j) {
+      for (int k = 0; k < n; ++k) {
+        if (sliding(unknowns_[k]) && size(j, k) > best) best = size(j, k), row = j, pivot = k;
+      }
+    }
+    if (row < 0) return first;
+    std::swap_ranges(vector(first), vector(first) + n, vector(row));
+    for (int j = first + 1; j < many; ++j)
+      strip_add(vector(j), vector(first), -vector(j)[pivot] / vector(first)[pivot], n);
+  }
+  return many;
+}
+
+// Q x = A^T R B x, or its transpose
+std::vector<double> LawSystem::softened(const double* x, bool transposed) const {
+  std::vector<double> rows(problem_.size, 0.0), result(unknowns());
+  transposed ? spread_equations(x, rows.data()) : spread(unknowns_, x, rows.data());
+  for (const Block& block : problem_.blocks) {
+    const double R = problem_.mobility(block);
+    for (int i = block.first; i < block.first + block.dim; ++i) rows[i] *= R;
+  }
+  for (int k = 0; k < unknowns(); ++k)
+    result[k] = transposed ? dot_spread(unknowns_[k], rows.data()) : gather(unknowns_[k], rows.data());
+  return result;
+}
+
+// What does not slide has Z0 = Y0. Then  Z <- Z - Z0 (Z0^T Q Z0)^-1 Z0^T Q Z, and Y alike: choices apart.
+int LawSystem::find_choices() {
+  choice_z_.clear();
+  choice_y_.clear();
+  if (regular() || symmetric_) return 0;
+  find_null_spaces();
+  const int n = unknowns();
+  std::vector<double> Z = Z_, Y = Y_;
+  const int count = put_sliding_first(Z), others = n - rank() - count;
+  if (count == 0 || put_sliding_first(Y) != count) return 0;
+  const double* Z0 = Z.data() + static_cast<std::size_t>(count) * n;
+  const auto still = [&](int j) { return Z0 + static_cast<std::size_t>(j) * n; };
+  RankFactor H0;
+  H0.resize(others);
+  for (int j = 0; j < others; ++j) {
+    const std::vector<double> Q = softened(still(j), false);
+    for (int i = 0; i < others; ++i) H0.row(i)[j] = strip_dot(still(i), Q.data(), n);
+  }
+  if (!H0.factor(1e-12, true)) return 0;
+  std::vector<double> part(others);
+  const auto clear_of_others = [&](double* x, bool transposed) {
+    const std::vector<double> Q = softened(x, transposed);
+    for (int j = 0; j < others; ++j) part[j] = strip_dot(still(j), Q.data(), n);
+    H0.solve(part.data());
+    for (int j = 0; j < others; ++j) strip_add(x, still(j), -part[j], n);
+  };
+  for (int j = 0; j < count; ++j) {
+    clear_of_others(Z.data() + static_cast<std::size_t>(j) * n, false);
+    clear_of_others(Y.data() + static_cast<std::size_t>(j) * n, true);
+  }
+  choice_z_.assign(Z.begin(), Z.begin() + static_cast<std::ptrdiff_t>(count) * n);
+  choice_y_.assign(Y.begin(), Y.begin() + static_cast<std::ptrdiff_t>(count) * n);
+  return count;
+}
+
+void LawSystem::choice_impulses(int choice, double* lam) const {
+  spread(unknowns_, choice_z_.data() + static_cast<std::size_t>(choice) * unknowns(), lam);
+}
+
+void LawSystem::choice_covectors(int choice, double* c_bar, double* rho_bar) {
+  const double* y = choice_y_.data() + static_cast<std::size_t>(choice) * unknowns();
+  x_.assign(y, y + unknowns());
+  std::vector<double> none(problem_.size, 0.0);
+  take_back(none.data(), c_bar, rho_bar);
+}
+
+void LawSystem::against(const double* rho_bar, double* sigma_bar, double* lam_bar) const {
+  std::vector<double> minus(problem_.size, 0.0);
+  add_explicit_transposed(rho_bar, minus.data());
+  for (int i = 0; i < problem_.size; ++i) sigma_bar[i] -= minus[i];
+  for (size_t k = 0; k < problem_.blocks.size(); ++k) {
+    const Block& block = problem_.blocks[k];
+    const int n = block.first;
+    const bool contact = block.kind == BlockKind::contact;
+    for (int i = n; i < n + block.dim; ++i) {
+      if (mode_[i] == RowMode::hold) continue;
+      lam_bar[i] += rho_bar[i];
+      if (!contact || i == n) continue;
+      const double mu = block.mu[i - n - 1];
+      if (mode_[i] == RowMode::slide) lam_bar[n] += mu * slides_[k].d[i - n - 1] * rho_bar[i];
+      if (mode_[i] == RowMode::upper || mode_[i] == RowMode::yield_upper) lam_bar[n] -= mu * rho_bar[i];
+      if (mode_[i] == RowMode::lower || mode_[i] == RowMode::yield_lower) lam_bar[n] += mu * rho_bar[i];
+    }
+  }
+}
+
+}  // namespace articula
