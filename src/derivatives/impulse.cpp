@@ -312,7 +312,7 @@ void ImpulseDerivatives::certify(GradientCertificate& certificate) const {
   certificate.redundant = false;
   certificate.conditioning = 1.0;
   certificate.inconsistency = 0.0;
-  certificate.one_sided = w.rates.one_sided() || (w.choice.found && w.choice.failed);
+  certificate.one_sided = w.rates.one_sided() || w.may_choose();
   for (const Item& item : rows.items()) {
     const Island& island = rows.islands()[item.island];
     const Margin margin =

@@ -51,12 +51,30 @@ void ImpulseDerivatives::Work::constrain(int total) {
   const auto& islands = r.islands();
   for (size_t k = 0; k < islands.size(); ++k)
     laws[k].solve_columns(row_columns.data() + static_cast<std::size_t>(islands[k].row_begin) * total, total);
-  // row_columns now holds dlam; its forces through the mass matrix
-  impulse_columns.resize(nv, total);
-  impulse_columns.setZero();
-  r.add_impulse_columns(row_columns.data(), total, total, impulse_columns.data());
-  solve_mass_matrix_columns(*model, *data, impulse_columns);
-  blocks += impulse_columns;
+  // row_columns now holds dlam. Few rows carry something: Mhat^-1 J^T of those is cheaper than of all
+  // columns.
+  carrying.clear();
+  for (int i = 0; i < r.size(); ++i) {
+    if (!row_columns.row(i).head(total).isZero(0.0)) carrying.push_back(i);
+  }
+  const int few = (static_cast<int>(carrying.size()) + 3) / 4 * 4;
+  if (2 * few <= total / 4) {
+    unit_rows.setZero(r.size(), few);
+    for (size_t k = 0; k < carrying.size(); ++k) unit_rows(carrying[k], static_cast<int>(k)) = 1.0;
+    impulse_columns.setZero(nv, few);
+    r.add_impulse_columns(unit_rows.data(), few, few, impulse_columns.data());
+    solve_mass_matrix_columns(*model, *data, impulse_columns);
+    for (int d = 0; d < nv; ++d) {
+      for (size_t k = 0; k < carrying.size(); ++k)
+        strip_add(&blocks(d, 0), &row_columns(carrying[k], 0), impulse_columns(d, static_cast<int>(k)),
+                  total);
+    }
+  } else {
+    impulse_columns.setZero(nv, total);
+    r.add_impulse_columns(row_columns.data(), total, total, impulse_columns.data());
+    solve_mass_matrix_columns(*model, *data, impulse_columns);
+    blocks += impulse_columns;
+  }
   if (may_choose()) choose_columns(total);
 }
 

@@ -64,6 +64,8 @@ struct ImpulseDerivatives::Work {
   RowMatrix blocks;           // nv x columns: v+ by q, v, activations, controls, each at a multiple of four
   RowMatrix row_columns;      // rows x columns: sigma, then impulses
   RowMatrix impulse_columns;  // nv x columns
+  RowMatrix unit_rows;        // rows x those that carry something
+  std::vector<int> carrying;
 
   // The step beside itself, along how softness moves it: its derivatives there and here differ by those of
   // the choice of loads.

@@ -47,19 +47,6 @@ int LawSystem::put_sliding_first(std::vector<double>& vectors) const {
   return many;
 }
 
-// Q x = A^T R B x, or its transpose
-std::vector<double> LawSystem::softened(const double* x, bool transposed) const {
-  std::vector<double> rows(problem_.size, 0.0), result(unknowns());
-  transposed ? spread_equations(x, rows.data()) : spread(unknowns_, x, rows.data());
-  for (const Block& block : problem_.blocks) {
-    const double R = problem_.mobility(block);
-    for (int i = block.first; i < block.first + block.dim; ++i) rows[i] *= R;
-  }
-  for (int k = 0; k < unknowns(); ++k)
-    result[k] = transposed ? dot_spread(unknowns_[k], rows.data()) : gather(unknowns_[k], rows.data());
-  return result;
-}
-
 // What does not slide has Z0 = Y0. Then  Z <- Z - Z0 (Z0^T Q Z0)^-1 Z0^T Q Z, and Y alike: choices apart.
 int LawSystem::find_choices() {
   choice_z_.clear();
@@ -67,7 +54,7 @@ int LawSystem::find_choices() {
   if (regular() || symmetric_) return 0;
   find_null_spaces();
   const int n = unknowns();
-  std::vector<double> Z = Z_, Y = Y_;
+  std::vector<double> Z = Z_, Y = Y_, Q(n);
   const int count = put_sliding_first(Z), others = n - rank() - count;
   if (count == 0 || put_sliding_first(Y) != count) return 0;
   const double* Z0 = Z.data() + static_cast<std::size_t>(count) * n;
@@ -75,13 +62,13 @@ int LawSystem::find_choices() {
   RankFactor H0;
   H0.resize(others);
   for (int j = 0; j < others; ++j) {
-    const std::vector<double> Q = softened(still(j), false);
+    soften(still(j), false, Q.data());
     for (int i = 0; i < others; ++i) H0.row(i)[j] = strip_dot(still(i), Q.data(), n);
   }
   if (!H0.factor(1e-12, true)) return 0;
   std::vector<double> part(others);
   const auto clear_of_others = [&](double* x, bool transposed) {
-    const std::vector<double> Q = softened(x, transposed);
+    soften(x, transposed, Q.data());
     for (int j = 0; j < others; ++j) part[j] = strip_dot(still(j), Q.data(), n);
     H0.solve(part.data());
     for (int j = 0; j < others; ++j) strip_add(x, still(j), -part[j], n);

@@ -76,30 +76,39 @@ bool LawSystem::factor() {
   return factor_.factor(1e-10, symmetric_);
 }
 
+// Q x = A^T R B x, or its transpose
+void LawSystem::soften(const double* x, bool transposed, double* result) {
+  combined_.assign(problem_.size, 0.0);
+  transposed ? spread_equations(x, combined_.data()) : spread(unknowns_, x, combined_.data());
+  for (const Block& block : problem_.blocks) {
+    const double R = problem_.mobility(block);
+    for (int i = block.first; i < block.first + block.dim; ++i) combined_[i] *= R;
+  }
+  for (int k = 0; k < unknowns(); ++k)
+    result[k] =
+        transposed ? dot_spread(unknowns_[k], combined_.data()) : gather(unknowns_[k], combined_.data());
+}
+
 void LawSystem::find_null_spaces() {
   if (null_spaces_found_) return;
   null_spaces_found_ = true;
   const int n = unknowns(), many = n - rank();
-  factor_.null_spaces(Z_, Y_);
+  factor_.null_spaces(Z_, symmetric_ ? nullptr : &Y_);
   QZ_.resize(Z_.size());
-  QY_.resize(Y_.size());
-  const auto scale_rows = [&] {
-    for (const Block& block : problem_.blocks) {
-      const double R = problem_.mobility(block);
-      for (int i = block.first; i < block.first + block.dim; ++i) combined_[i] *= R;
+  if (symmetric_) {  // A = B: Y = Z, and Q is diagonal
+    for (int j = 0; j < many; ++j) {
+      const std::size_t at = static_cast<std::size_t>(j) * n;
+      for (int k = 0; k < n; ++k) QZ_[at + k] = unknowns_[k].weight * Z_[at + k];
     }
-  };
-  combined_.resize(problem_.size);
-  for (int j = 0; j < many; ++j) {
-    const std::size_t at = static_cast<std::size_t>(j) * n;
-    std::fill(combined_.begin(), combined_.end(), 0.0);
-    spread(unknowns_, Z_.data() + at, combined_.data());
-    scale_rows();
-    for (int k = 0; k < n; ++k) QZ_[at + k] = gather(unknowns_[k], combined_.data());
-    std::fill(combined_.begin(), combined_.end(), 0.0);
-    spread_equations(Y_.data() + at, combined_.data());
-    scale_rows();
-    for (int k = 0; k < n; ++k) QY_[at + k] = dot_spread(unknowns_[k], combined_.data());
+    Y_ = Z_;
+    QY_ = QZ_;
+  } else {
+    QY_.resize(Y_.size());
+    for (int j = 0; j < many; ++j) {
+      const std::size_t at = static_cast<std::size_t>(j) * n;
+      soften(Z_.data() + at, false, QZ_.data() + at);
+      soften(Y_.data() + at, true, QY_.data() + at);
+    }
   }
   H_.resize(many);
   for (int i = 0; i < many; ++i) {
@@ -108,7 +117,7 @@ void LawSystem::find_null_spaces() {
                                QZ_.data() + static_cast<std::size_t>(j) * n, n);
   }
   // Without a factor nothing is removed: its rank is zero then.
-  [[maybe_unused]] const bool found = H_.factor(1e-12, false);
+  [[maybe_unused]] const bool found = H_.factor(1e-12, symmetric_);
 }
 
 // x <- x - (along) H^-1 (against)^T x, or with H^-T, over all columns

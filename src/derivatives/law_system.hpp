@@ -79,7 +79,7 @@ class LawSystem {
   void add_explicit_rows(const double* dsigma, double* rho) const;
   void take_back(const double* lam_bar, double* c_bar, double* rho_bar);
   int put_sliding_first(std::vector<double>& vectors) const;
-  std::vector<double> softened(const double* x, bool transposed) const;
+  void soften(const double* x, bool transposed, double* result);
 
   ContactProblem problem_;
   RankFactor factor_;       // of K

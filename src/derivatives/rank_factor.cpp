@@ -147,25 +147,27 @@ void RankFactor::solve_columns(double* x, int columns) {
 }
 
 // L U = [L1; L2] [U1 U2]:   z = (-U1^-1 U2 e_j, e_j),   y = (-L1^-T L2^T e_j, e_j)
-void RankFactor::null_spaces(std::vector<double>& right, std::vector<double>& left) const {
+void RankFactor::null_spaces(std::vector<double>& right, std::vector<double>* left) const {
   const int many = n_ - rank_;
+  std::vector<double> part(n_);
+  const auto spread = [&](const std::vector<int>& places, int j, std::vector<double>& to) {
+    double* row = to.data() + static_cast<std::size_t>(j) * n_;
+    for (int k = 0; k < rank_; ++k) row[places[k]] = part[k] * scale_[places[k]];
+    row[places[rank_ + j]] = scale_[places[rank_ + j]];
+  };
   right.assign(static_cast<std::size_t>(many) * n_, 0.0);
-  left.assign(static_cast<std::size_t>(many) * n_, 0.0);
-  std::vector<double> z(n_), y(n_);
   for (int j = 0; j < many; ++j) {
     for (int k = rank_ - 1; k >= 0; --k)
-      z[k] =
-          (-at(k)[rank_ + j] - strip_dot(at(k) + k + 1, z.data() + k + 1, rank_ - k - 1)) * inverse_pivot_[k];
-    for (int k = 0; k < rank_; ++k) y[k] = -at(rank_ + j)[k];
-    for (int k = rank_ - 1; k >= 0; --k) strip_add(y.data(), at(k), -y[k], k);
-    double *to_right = right.data() + static_cast<std::size_t>(j) * n_,
-           *to_left = left.data() + static_cast<std::size_t>(j) * n_;
-    for (int k = 0; k < rank_; ++k) {
-      to_right[columns_[k]] = z[k] * scale_[columns_[k]];
-      to_left[rows_[k]] = y[k] * scale_[rows_[k]];
-    }
-    to_right[columns_[rank_ + j]] = scale_[columns_[rank_ + j]];
-    to_left[rows_[rank_ + j]] = scale_[rows_[rank_ + j]];
+      part[k] = (-at(k)[rank_ + j] - strip_dot(at(k) + k + 1, part.data() + k + 1, rank_ - k - 1)) *
+                inverse_pivot_[k];
+    spread(columns_, j, right);
+  }
+  if (left == nullptr) return;
+  left->assign(static_cast<std::size_t>(many) * n_, 0.0);
+  for (int j = 0; j < many; ++j) {
+    for (int k = 0; k < rank_; ++k) part[k] = -at(rank_ + j)[k];
+    for (int k = rank_ - 1; k >= 0; --k) strip_add(part.data(), at(k), -part[k], k);
+    spread(rows_, j, *left);
   }
 }
 

@@ -25,8 +25,8 @@ class RankFactor {
   // All columns of a row-major matrix of n rows; columns: a multiple of four.
   void solve_columns(double* x, int columns);
 
-  // Bases of z: A z = 0 and y: A^T y = 0, n - rank rows of n numbers.
-  void null_spaces(std::vector<double>& right, std::vector<double>& left) const;
+  // Bases of z: A z = 0 and, if wanted, y: A^T y = 0, n - rank rows of n numbers.
+  void null_spaces(std::vector<double>& right, std::vector<double>* left) const;
 
  private:
   bool scale();

@@ -247,9 +247,10 @@ void add_force_jacobians(const Model& model, const Data& data, const ForceWork& 
 
 namespace {
 
-// work.arms = d(joint forces)/d(input of actuator i), with what it does to the slope.
+// work.arms = d(joint forces)/d(input of actuator i), on a tendon, a frame or a turning joint: these have no
+// slope.
 void input_column(const Model& model, const Data& data, const ForceWork& forces, ForceDerivativeWork& work,
-                  const ForceArguments& at, const ConstVectorRef& weight, int i) {
+                  const ForceArguments& at, int i) {
   const Structure& s = model.structure();
   const ActuatorIndex& actuator = s.actuators[i];
   const double* gear = model.theta().data() + actuator.gear;
@@ -267,8 +268,6 @@ void input_column(const Model& model, const Data& data, const ForceWork& forces,
       for (size_t k = 0; k < forces.frames.size(); ++k) {
         if (forces.frames[k].actuator == i) frame_arms(data, forces, work, k, work.arms.data());
       }
-    } else if (on_scalar_joint(model, i)) {
-      work.arms[s.joints[actuator.target].dof] = gear[0];
     } else {
       const TurningGear turning = turning_gear(model, i, at.q);
       store3(work.arms.data() + turning.turning, turning.axis);
@@ -277,11 +276,6 @@ void input_column(const Model& model, const Data& data, const ForceWork& forces,
     work.arms *= df;
   }
   work.arms.array() *= forces.unlimited.array();
-  work.input.setZero();
-  work.input[i] = 1.0;
-  work.scaled.setZero();
-  slope_along(model, forces, work, nullptr, work.scaled.data());
-  work.arms -= work.scaled.cwiseProduct(weight);
 }
 
 }  // namespace
@@ -296,9 +290,22 @@ void add_force_input_jacobians(const Model& model, const Data& data, const Force
   require_size("columns of by_activation", by_activation.cols(), s.na);
   for (int i = 0; i < s.nu; ++i) {
     const InputRates rates = input_rates(model, i, at);
-    input_column(model, data, forces, work, at, weight, i);
+    const int joint = s.actuators[i].target, w = s.actuators[i].activation;
+    if (on_scalar_joint(model, i)) {
+      // One number: the force, and what the input does to the slope,  -gear^2 gain_2  (weight: h a).
+      const double* theta = model.theta().data();
+      const double gear = theta[s.actuators[i].gear];
+      const int d = s.joints[joint].dof;
+      const double by_input = raw_rates(model, forces, i).by_input;
+      const double by_slope = gear * theta[s.actuators[i].gain + 2] * weight[d];
+      const double arm =
+          forces.unlimited[d] * free_of_limits(model, forces, i) * gear * (by_input + by_slope);
+      by_control(d, i) += scale * rates.by_control * arm;
+      if (w >= 0) by_activation(d, w) += scale * rates.by_activation * arm;
+      continue;
+    }
+    input_column(model, data, forces, work, at, i);
     if (rates.by_control != 0.0) by_control.col(i) += (scale * rates.by_control) * work.arms;
-    const int w = s.actuators[i].activation;
     if (w >= 0 && rates.by_activation != 0.0) {
       by_activation.col(w) += (scale * rates.by_activation) * work.arms;
     }

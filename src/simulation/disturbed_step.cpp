@@ -33,8 +33,8 @@ bool DisturbedStep::take(const Model& model, double dt, const Input& input, Stat
     varied_ = &model != model_;
     report_ = impulse_step(model, data_, *contact_, settings, input, state, cold);
   }
-  // A solve that stopped short is no step to take differences of.
-  return report_.status == StepStatus::ok && report_.contact != SolveStatus::inexact;
+  // Equations of held modes that were not solved are no step.
+  return report_.status == StepStatus::ok && !(held && report_.contact == SolveStatus::inexact);
 }
 
 bool DisturbedStep::begin(const State& start, const Input& input) {
