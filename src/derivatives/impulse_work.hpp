@@ -29,6 +29,7 @@ struct ImpulseDerivatives::Work {
   bool shift_step(const VectorX& v1, const std::vector<double>& lam1, const std::vector<double>& soft1,
                   double by, int side);
   void add_choice(int island, int index, double by, bool with_parameters);
+  void add_weights(bool with_parameters);
   void choose_along(const ConstVectorRef& dz, VectorX& dw);
   void choose_against(VectorRef w_bar, VectorRef z_bar);
   void choose_columns(int total);
@@ -84,6 +85,7 @@ struct ImpulseDerivatives::Work {
     bool failed = false;  // loads could be shared otherwise, and how the choice changes is not known
     MatrixX by_input;     // choices x inputs: of the condition that makes it
     MatrixX by_unknown;   // choices x unknowns
+    MatrixX weighted;     // rows x choices: what velocities do to the condition
     MatrixX ways;         // unknowns x choices: what it changes
     Eigen::PartialPivLU<MatrixX> H;
     int count() const { return static_cast<int>(ways.cols()); }

@@ -83,11 +83,51 @@ void ImpulseDerivatives::Work::add_choice(int island, int index, double by, bool
     const double R = problem.mobility(block);
     for (int i = begin + block.first; i < begin + block.first + block.dim; ++i) by_lam[i] += R * sigma[i];
   }
+  choice.weighted.conservativeResize(rows.size(), at + 1);
+  choice.weighted.col(at) = sigma;
   choice.by_input.row(at) = by_z.transpose();
   scratch.setZero();
   rows.add_impulses(by_sigma.data(), scratch);
   choice.by_unknown.row(at).head(nv) = scratch.transpose();
   choice.by_unknown.row(at).tail(rows.size()) = by_lam.transpose();
+}
+
+// q_z dz: the weights R = tr(G_bb) / dim of the blocks change, too. With u = Mhat^-1 J^T e_i,
+//   d g_ii = 2 u . dJ^T e_i - u . dMhat u,
+// which is minus the derivative of u . r1 that a shift of w by (u, 2 e_i) brings; r1 is linear in w.
+void ImpulseDerivatives::Work::add_weights(bool with_parameters) {
+  const ContactRows& rows = step->rows;
+  const int inputs = residual.inputs().size;
+  const std::vector<double> still(rows.size(), 0.0);
+  std::vector<double> lam(rows.size(), 0.0);
+  VectorX u(nv), eta = VectorX::Zero(nv + rows.size()), by_z(inputs), z(inputs);
+  for (const Item& item : rows.items()) {
+    const int n = rows.row_of(item);
+    VectorX share = VectorX::Zero(choice.count());
+    for (int i = n; i < n + item.rows; ++i)
+      share += rows.lam[i] / item.rows * choice.weighted.row(i).transpose();
+    if (share.isZero(0.0)) continue;
+    for (int i = n; i < n + item.rows; ++i) {
+      lam[i] = 1.0;
+      u.setZero();
+      rows.add_impulses(lam.data(), u);
+      solve_mass_matrix(*model, *data, u);
+      eta.head(nv) = u;
+      lam[i] = 2.0;
+      const double size = u.cwiseAbs().maxCoeff(), by = size > 0.0 ? 1.0 / size : 1.0;
+      by_z.setZero();
+      for (int side = 0; side < 2; ++side) {
+        if (!shift_step(u, lam, still, side == 0 ? by : -by, side)) choice.failed = true;
+        ImpulseDerivatives& there = shifted[side]->derivatives;
+        there.want_parameters(with_parameters);
+        z.setZero();
+        there.residual_against(eta, z);
+        by_z += (side == 0 ? 0.5 : -0.5) / by * z;
+      }
+      lam[i] = 0.0;
+      choice.by_input += share * by_z.transpose();
+    }
+  }
 }
 
 void ImpulseDerivatives::Work::find_choice(bool with_parameters) {
@@ -99,6 +139,7 @@ void ImpulseDerivatives::Work::find_choice(bool with_parameters) {
   choice.ways.resize(nv + rows.size(), 0);
   choice.by_input.resize(0, residual.inputs().size);
   choice.by_unknown.resize(0, nv + rows.size());
+  choice.weighted.resize(rows.size(), 0);
   if (!wants_choice || modes != rows.mode) return;
 
   std::vector<double> lam1(rows.size(), 0.0), soft1(rows.size(), 0.0), softening(rows.size(), 0.0);
@@ -160,6 +201,7 @@ void ImpulseDerivatives::Work::find_choice(bool with_parameters) {
   for (size_t k = 0; k < count.size() && good; ++k) {
     for (int j = 0; j < count[k]; ++j) add_choice(static_cast<int>(k), j, by, with_parameters);
   }
+  if (good) add_weights(with_parameters);
   if (choice.count() > 0) choice.H.compute(choice.by_unknown * choice.ways);
   if (!good || !(choice.H.matrixLU().allFinite() && choice.H.rcond() > 1e-10)) {
     choice.failed = true;

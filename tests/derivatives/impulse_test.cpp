@@ -52,7 +52,7 @@ int expect_true_derivatives(Scene& scene, std::mt19937& random, double tolerance
   for (const auto& [name, dz] : directions) {
     const VectorX dx = step.along(dz);
     // A change that the active rows cannot follow (a box that fills a slot, made wider) has no derivative.
-    // Where redundant contacts slide, the choice of their loads is differentiated with its weights held.
+    // Where redundant contacts slide their loads, a choice, are known to seven digits: differences see that.
     if (step.certificate().inconsistency > 1e-9 || step.certificate().one_sided) continue;
     ++compared;
     EXPECT_LT(error_of(dx, step.difference_along(dz)), tolerance) << where << ", " << name;
@@ -101,10 +101,9 @@ TEST(impulse_derivatives, of_a_box_that_slides_and_turns_on_its_corners) {
     simulation.jacobians(step, {}, exact);
     simulation.jacobians(step, {.mode = GradientMode::finite_difference, .ridders = true}, differences);
     EXPECT_TRUE(exact.certificate.redundant);
-    EXPECT_TRUE(exact.certificate.one_sided);
-    // The weights of the choice are held: where it would change by 100 %, a few parts in a thousand are
-    // missing.
-    EXPECT_LT(relative_error(exact.by_state, differences.by_state), 2e-3) << to_string(law);
+    EXPECT_TRUE(exact.certificate.one_sided);  // a choice was made
+    // Loads are known to some seven digits only, and differences divide by short steps.
+    EXPECT_LT(relative_error(exact.by_state, differences.by_state), 3e-4) << to_string(law);
     StepGradient gradient;
     const VectorX covector = VectorX::LinSpaced(6, -1.0, 1.0);
     simulation.pullback(step, {covector, covector, {}}, {}, gradient);
