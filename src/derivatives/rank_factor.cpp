@@ -131,6 +131,7 @@ void RankFactor::solve_tile(const double* x, int columns, double* y) const {
 }
 
 void RankFactor::solve_columns(double* x, int columns) {
+  if (n_ == 0) return;
   tile_.resize(static_cast<std::size_t>(n_) * 16);
   const auto tile = [&](int c, int width, auto solve) {
     (this->*solve)(x + c, columns, tile_.data());
