@@ -1,11 +1,12 @@
 // Ends of capsules and corners of boxes beside the nearest points. What swings comes down within the step
-// with another point than the one that is nearest now; only points within the margin's reach are added, so
-// nothing is at rest.
+// with another point than the one that is nearest now. Only points within the margin's reach are added: at
+// rest there are none.
 
 #include <algorithm>
 
 #include "pairs.hpp"
 #include "support.hpp"
+#include "vector.hpp"
 
 namespace articula::collision {
 namespace {
@@ -41,10 +42,6 @@ struct Collector {
   }
 };
 
-Vec3 corner_of(Vec3 half, int corner) {
-  return {corner & 1 ? half[0] : -half[0], corner & 2 ? half[1] : -half[1], corner & 4 ? half[2] : -half[2]};
-}
-
 }  // namespace
 
 int add_capsule_ends(const PairArguments& pair, ContactPoint* out, int count) {
@@ -72,11 +69,11 @@ int add_box_corners(const PairArguments& pair, ContactPoint* out, int count) {
   const Vec3 n = out[0].normal, x = out[0].position;
   const double half_gap = 0.5 * out[0].distance;
   for (int corner = 0; corner < 8 && !collector.full(); ++corner) {
-    const Vec3 a = pair.at_a * corner_of(pair.a.size, corner);
+    const Vec3 a = pair.at_a * with_signs(pair.a.size, corner);
     if (dot(n, x - a) + half_gap <= pair.margin && !collector.near(a, 0.1 * size))
       collector.add_of_a(a, 0.0, {FeatureKind::point, corner});
     if (collector.full()) break;
-    const Vec3 b = pair.at_b * corner_of(pair.b.size, corner);
+    const Vec3 b = pair.at_b * with_signs(pair.b.size, corner);
     if (dot(n, b - x) + half_gap <= pair.margin && !collector.near(b, 0.1 * size))
       collector.add_of_b(b, 0.0, {FeatureKind::point, corner});
   }

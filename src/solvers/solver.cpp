@@ -384,18 +384,22 @@ bool pivot_by_dantzig(Task& task) {
 }
 
 // Impulses that nearly obey the laws, though no modes of theirs can be verified: rounds of friction that
-// dilates go on until they do.
+// dilates go on until they do, or until many in a row did not help.
 bool refine(Task& task, double& best) {
-  constexpr int rounds = 200;
+  constexpr int rounds = 200, patience = 30;
   ContactSolver& work = task.work;
   const ContactProblem& problem = task.problem;
   work.trial = work.approximate;
   work.dilating.start(problem, work.trial.data());
-  for (int round = 0; round < rounds && best > 0.1 * exact * problem.velocity_scale; ++round) {
+  int idle = 0;
+  for (int round = 0; round < rounds && idle < patience && best > 0.1 * exact * problem.velocity_scale;
+       ++round) {
     work.dilating.round(problem, work.system, 1e-3, task.guess, task.slides, work.trial.data(),
                         work.trial_sigma.data());
     task.report.iterations += work.system.factorisations();
+    const double before = best;
     keep_best(task, best, work.approximate);
+    idle = best < before ? 0 : idle + 1;
   }
   work.trial = work.approximate;
   contact_velocities(problem, work.trial.data(), work.trial_sigma.data());
@@ -408,7 +412,7 @@ bool approach_and_settle(Task& task, SolveStage stage) {
 }
 
 // Friction that dilates, from a warm start if there is one; then Gauss-Seidel.
-bool search_convex(Task& task) {
+bool dilate_or_sweep(Task& task) {
   ContactSolver& work = task.work;
   const ContactProblem& problem = task.problem;
   if (task.warm)
@@ -442,7 +446,7 @@ bool solve_task(Task& task) {
     if (approach_and_settle(task, SolveStage::pivoting)) return true;
   }
   if (problem.size <= small && pivot_by_dantzig(task)) return true;
-  if (problem.size > large && search_convex(task)) return true;
+  if (problem.size > large && dilate_or_sweep(task)) return true;
   // Few, costly iterations that do not mind bad conditioning.
   work.trial.assign(problem.size, 0.0);
   work.approximate.assign(problem.size, 0.0);
@@ -454,7 +458,7 @@ bool solve_task(Task& task) {
     if (polish(task, SolveStage::iterating, {1e-6, 1e-8, 1e-4})) return true;
     if (accept(task, SolveStage::iterating)) return true;
   }
-  if (problem.size <= large && search_convex(task)) return true;
+  if (problem.size <= large && dilate_or_sweep(task)) return true;
   if (problem.size > small && pivot_by_dantzig(task)) return true;
   if (grant_slack(task)) return true;
   for (double start : {1.0, 0.1, 10.0}) {

@@ -6,7 +6,8 @@
 // which for a given Gamma is the minimum of a convex function of y, sigma = G y + b + Gamma,
 //   f(y) = 1/2 y^T G y + sum over blocks of 1/2 eps R |lam|^2,   lam = P(centre - sigma / (eps R))
 // (for intervals Huber's function instead). Newton's method with a line search finds it from anywhere. Then
-// centre <- lam, which makes the rows as hard as they are, and Gamma follows the velocities.
+// centre <- y, which is lam at the minimum and makes the rows as hard as they are, and Gamma follows the
+// velocities.
 
 #include "articula/solvers/mode_system.hpp"
 

@@ -2,8 +2,10 @@
 // Solves a contact problem under either law (docs/solvers.md):
 //   1. guess the modes (those of a warm start, or from the velocities), solve them exactly, verify;
 //   2. change the modes that were contradicted, and again, while no assignment repeats;
-//   3. find modes by Gauss-Seidel, by an interior point, and along its central path; pivot again from there;
-//   4. if nothing verifies, return the best impulses found, status inexact.
+//   3. find modes by Dantzig's pivoting, by friction that dilates, by Gauss-Seidel, by an interior point and
+//      along its central path; pivot again from there;
+//   4. if nothing verifies, refine the best impulses found: status multiple if they obey the laws, or
+//   inexact.
 // The result of a verified assignment depends on problem and modes alone.
 
 #include "articula/solvers/dantzig.hpp"
