@@ -72,10 +72,14 @@ struct Batch::Threads {
         visit(worker, e);
       }
     };
+    // Small pieces: a thread that starts late, or has costly environments, leaves the rest to the others.
+    const int piece = std::max(1, count / (32 * wanted));
     arena.execute([&] {
       if (wanted == 1) return run(0, count);
-      tbb::parallel_for(tbb::blocked_range<int>(0, count),
-                        [&](const tbb::blocked_range<int>& range) { run(range.begin(), range.end()); });
+      tbb::parallel_for(
+          tbb::blocked_range<int>(0, count, piece),
+          [&](const tbb::blocked_range<int>& range) { run(range.begin(), range.end()); },
+          tbb::simple_partitioner());
     });
   }
 };

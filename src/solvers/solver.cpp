@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "articula/solvers/gauss_seidel.hpp"
 #include "mode_update.hpp"
@@ -20,6 +21,7 @@ void ContactSolver::reserve(int rows, int block_count) {
   system.reserve(rows, block_count);
   dantzig.reserve(rows);
   dilating.reserve(rows);
+  lemke.reserve(rows);
   interior_point.reserve(rows, block_count);
   blocks.reserve(block_count);
   seen.reserve(most_seen);
@@ -217,9 +219,12 @@ bool polish(Task& task, SolveStage stage, std::initializer_list<double> toleranc
   const ContactProblem& problem = task.problem;
   contact_velocities(problem, work.trial.data(), work.trial_sigma.data());
   for (double softness : softnesses) {
+    std::uint64_t last = 0;
     for (double tolerance : tolerances) {
       read_modes(problem, work.trial.data(), work.trial_sigma.data(), tolerance * problem.velocity_scale,
                  task.guess, task.slides);
+      const std::uint64_t hash = hash_modes(task.guess, problem.size);
+      if (std::exchange(last, hash) == hash) continue;
       if (settle(task, softness, stage) == Outcome::solved) return true;
     }
   }
@@ -383,6 +388,29 @@ bool pivot_by_dantzig(Task& task) {
          settle(task, usual_softness, SolveStage::pivoting) == Outcome::solved;
 }
 
+bool approach_and_settle(Task& task, SolveStage stage) {
+  approach(task);
+  return settle(task, usual_softness, stage) == Outcome::solved;
+}
+
+// The end of the path of Lemke's method. Under the pyramid law its modes are right: pivoted to the smallest
+// impulses, or taken as they are. Those of the cone are near.
+bool follow_lemke(Task& task) {
+  ContactSolver& work = task.work;
+  const ContactProblem& problem = task.problem;
+  work.trial.resize(problem.size);
+  const bool found = work.lemke.solve(problem, task.guess, work.trial.data());
+  task.report.iterations += work.lemke.pivots();
+  if (!found) return false;
+  if (problem.law == FrictionLaw::cone) return approach_and_settle(task, SolveStage::pivoting);
+  work.first.assign(task.guess, task.guess + problem.size);
+  for (double softness : softnesses) {
+    if (settle(task, softness, SolveStage::pivoting) == Outcome::solved) return true;
+    std::copy(work.first.begin(), work.first.end(), task.guess);
+  }
+  return accept(task, SolveStage::pivoting);
+}
+
 // Impulses that nearly obey the laws, though no modes of theirs can be verified: rounds of friction that
 // dilates go on until they do, or until many in a row did not help.
 bool refine(Task& task, double& best) {
@@ -406,11 +434,6 @@ bool refine(Task& task, double& best) {
   return polish(task, SolveStage::iterating, {1e-8}) || accept(task, SolveStage::iterating);
 }
 
-bool approach_and_settle(Task& task, SolveStage stage) {
-  approach(task);
-  return settle(task, usual_softness, stage) == Outcome::solved;
-}
-
 // Friction that dilates, from a warm start if there is one; then Gauss-Seidel.
 bool dilate_or_sweep(Task& task) {
   ContactSolver& work = task.work;
@@ -426,7 +449,8 @@ bool dilate_or_sweep(Task& task) {
 }
 
 bool solve_task(Task& task) {
-  constexpr int small = 40;  // rows: Dantzig's pivots cost the fourth power
+  // Rows: Dantzig's pivots cost the fourth power, and Lemke's table takes up to three rows for one.
+  constexpr int small = 20, table_size = 200;
   constexpr int large = 48;  // rows: interior points cost the third power, with all rows in their matrix
   ContactSolver& work = task.work;
   const ContactProblem& problem = task.problem;
@@ -446,6 +470,7 @@ bool solve_task(Task& task) {
     if (approach_and_settle(task, SolveStage::pivoting)) return true;
   }
   if (problem.size <= small && pivot_by_dantzig(task)) return true;
+  if (problem.size <= table_size && follow_lemke(task)) return true;
   if (problem.size > large && dilate_or_sweep(task)) return true;
   // Few, costly iterations that do not mind bad conditioning.
   work.trial.assign(problem.size, 0.0);
@@ -459,7 +484,7 @@ bool solve_task(Task& task) {
     if (accept(task, SolveStage::iterating)) return true;
   }
   if (problem.size <= large && dilate_or_sweep(task)) return true;
-  if (problem.size > small && pivot_by_dantzig(task)) return true;
+  if (problem.size > table_size && follow_lemke(task)) return true;
   if (grant_slack(task)) return true;
   for (double start : {1.0, 0.1, 10.0}) {
     task.report.iterations += work.interior_point.follow_path(problem, {.start = start}, work.trial.data());

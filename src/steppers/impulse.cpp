@@ -50,6 +50,7 @@ ImpulseWork::ImpulseWork(const Model& model, int most_contacts)
       impulse(model.nv()),
       speed(colliders.list().size(), 0.0) {
   solver.reserve(rows.most_rows(), rows.most_blocks());
+  again.entries.reserve(rows.most_blocks());
 }
 
 void ImpulseWork::set_numbers(const Model& variant) {
@@ -180,14 +181,18 @@ StepReport impulse_step(const Model& model, Data& data, ImpulseWork& work, const
       apply_impulses(model, data, work);
       break;
     }
-    const bool guess = settings.warm_start && warm.law == settings.law && !warm.entries.empty();
-    if (guess) read_warm_start(warm, work.rows, gravity_step);
+    // What the pass before found is the best guess for a pass with more rows.
+    const WarmStart& start = pass == 0 ? warm : work.again;
+    const bool guess =
+        (settings.warm_start || pass > 0) && start.law == settings.law && !start.entries.empty();
+    if (guess) read_warm_start(start, work.rows, gravity_step);
     solve_islands(work, gravity_step, guess, report);
     apply_impulses(model, data, work);
     if (!work.v_next.allFinite()) break;
     const bool limit = passed_limit(model, work, state.q, h),
                faster = work.rows.size() > 0 && outran(model, data, work, h);
     if (!limit && !faster) break;
+    write_warm_start(work.rows, settings.law, work.again);
     if (limit) row_settings.limit_slack = 1e300;
     propagate_motion(model, data, state.v.data(), nullptr);
   }

@@ -2,15 +2,15 @@
 // Solves a contact problem under either law (docs/solvers.md):
 //   1. guess the modes (those of a warm start, or from the velocities), solve them exactly, verify;
 //   2. change the modes that were contradicted, and again, while no assignment repeats;
-//   3. find modes by Dantzig's pivoting, by friction that dilates, by Gauss-Seidel, by an interior point and
-//      along its central path; pivot again from there;
-//   4. if nothing verifies, refine the best impulses found: status multiple if they obey the laws, or
-//   inexact.
+//   3. find modes by the pivoting of Dantzig and Lemke, by friction that dilates, by Gauss-Seidel, by an
+//      interior point and along its central path; pivot again from there;
+//   4. if nothing verifies, refine the best impulses found: multiple if they obey the laws, or inexact.
 // The result of a verified assignment depends on problem and modes alone.
 
 #include "articula/solvers/dantzig.hpp"
 #include "articula/solvers/dilating.hpp"
 #include "articula/solvers/interior_point.hpp"
+#include "articula/solvers/lemke.hpp"
 #include "articula/solvers/mode_system.hpp"
 
 namespace articula {
@@ -22,6 +22,7 @@ struct ContactSolver {
   Dantzig dantzig;
   DilatingFriction dilating;
   InteriorPoint interior_point;
+  Lemke lemke;
   std::vector<std::uint64_t> seen;
   std::vector<Block> blocks;               // where a coefficient of friction had to be raised above zero
   std::vector<double> compliant, relaxed;  // G + eps R, and b with slack, where biases contradict each other

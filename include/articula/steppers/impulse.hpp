@@ -63,6 +63,7 @@ struct ImpulseWork {
   FreeMotionWork free;
   VectorX v_free, v_next, q_next, activation_next, impulse;
   std::vector<double> speed;  // per collider
+  WarmStart again;            // from one pass of a step to the next
 };
 
 // Takes `state` one step on, in place, unless the report's status says that it could not. warm: read, then
