@@ -140,6 +140,39 @@ TEST(Mjcf, replicas_are_turned_and_shifted_one_from_the_other) {
   EXPECT_EQ(d.actuators[1].target, "j-1");
 }
 
+TEST(Mjcf, equalities_between_sites_of_fused_bodies_hold_the_same_points) {
+  const Description d = parse(R"(<compiler fusestatic="true"/>
+    <worldbody>
+      <body name="arm"><joint/><geom size="0.1"/>
+        <body name="tool" pos="0 0 0.3" euler="0 0 90"><site name="tip" pos="0.1 0 0"/></body></body>
+      <body name="box"><freejoint/><geom size="0.1"/>
+        <body name="hook" pos="0.2 0 0" euler="0 0 90"><site name="eye" pos="0 0 0.4"/></body></body>
+    </worldbody>
+    <equality><connect site1="tip" site2="eye"/><weld site1="tip" site2="eye"/></equality>)");
+  ASSERT_EQ(d.bodies.size(), 2u);
+  ASSERT_EQ(d.equalities.size(), 2u);
+  for (const EqualityDescription& e : d.equalities) {
+    EXPECT_EQ(e.first, "arm");
+    EXPECT_EQ(e.second, "box");
+  }
+  const Vector3 tip(0.0, 0.1, 0.3), eye(0.2, 0.0, 0.4);
+  EXPECT_LT((d.equalities[0].anchor - tip).norm(), 1e-15);
+  EXPECT_LT((d.equalities[0].anchor2.value() - eye).norm(), 1e-15);
+  // The sites have the same axes, so that the welded bodies do, too.
+  EXPECT_LT((d.equalities[1].anchor - eye).norm(), 1e-15);
+  EXPECT_LT((d.equalities[1].relative_pose.value().position - (tip - eye)).norm(), 1e-15);
+  EXPECT_NEAR(std::abs(d.equalities[1].relative_pose->rotation.w()), 1.0, 1e-15);
+}
+
+TEST(Mjcf, an_equality_between_two_sites_of_one_body_is_left_out_with_a_warning) {
+  const Description d = parse(R"(<worldbody><body name="arm"><joint/><geom size="0.1"/>
+      <site name="a"/><site name="b" pos="0 0 1"/></body></worldbody>
+    <equality><connect site1="a" site2="b"/></equality>)");
+  EXPECT_TRUE(d.equalities.empty());
+  ASSERT_EQ(d.warnings.size(), 1u);
+  EXPECT_NE(d.warnings[0].find("<connect>: both sides are on 'arm'"), std::string::npos) << d.warnings[0];
+}
+
 TEST(Mjcf, soft_contact_parameters_are_mentioned_once) {
   const Description d =
       parse(R"(<worldbody><geom size="1" solref="0.1 1"/><geom size="1" solimp="0 1 1"/></worldbody>)");

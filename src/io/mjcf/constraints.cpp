@@ -199,9 +199,22 @@ void read_equalities(Reader& reader) {
         const auto type = types.find(element.name());
         if (type == types.end()) return;
         reader.description.equalities.push_back(read_equality(reader, element, type->second, suffix));
+        if (element.attribute("site1") != nullptr)
+          reader.site_equalities.insert(reader.description.equalities.size() - 1);
         const EqualityDescription& e = reader.description.equalities.back();
         if (e.type == EqualityType::tendon) refuse_drawn_tendon(reader, element, {e.first, e.second});
       });
+}
+
+// Its rows are zero whatever happens; MuJoCo keeps them.
+void drop_idle_equalities(Reader& reader) {
+  std::erase_if(reader.description.equalities, [&](const EqualityDescription& e) {
+    const bool bodies = e.type == EqualityType::connect || e.type == EqualityType::weld;
+    if (!bodies || e.first != e.second) return false;
+    reader.description.warnings.push_back(
+        fmt::format("{}: both sides are on '{}': it cannot act and is left out", e.where, e.first));
+    return true;
+  });
 }
 
 void read_tendons(Reader& reader) {

@@ -12,8 +12,10 @@ std::unordered_set<std::string> referred_bodies(const Reader& reader) {
   const Description& d = reader.description;
   std::unordered_set<std::string> result = reader.kept_bodies;
   for (const auto& e : d.contact_exclusions) result.insert({e.body1, e.body2});
-  for (const auto& e : d.equalities) {
-    if (e.type == EqualityType::connect || e.type == EqualityType::weld) result.insert({e.first, e.second});
+  for (std::size_t i = 0; i < d.equalities.size(); ++i) {
+    const EqualityDescription& e = d.equalities[i];
+    const bool bodies = e.type == EqualityType::connect || e.type == EqualityType::weld;
+    if (bodies && !reader.site_equalities.contains(i)) result.insert({e.first, e.second});
   }
   std::unordered_map<std::string, std::string> body_of_site;
   for (const auto& f : d.frames) body_of_site.emplace(f.name, f.body);
@@ -46,6 +48,24 @@ void move(std::vector<Element>& elements, const std::unordered_map<std::string, 
     if (found == moved.end()) continue;
     element.pose = found->second.pose * element.pose;
     element.body = found->second.body;
+  }
+}
+
+// Sites move with what is fused, and so do equalities between them.
+void move_equality(EqualityDescription& e, const std::unordered_map<std::string, Moved>& moved) {
+  const auto shift = [&](std::string& body) {
+    const auto found = moved.find(body);
+    if (found == moved.end()) return Pose{};
+    body = found->second.body;
+    return found->second.pose;
+  };
+  const Pose T1 = shift(e.first), T2 = shift(e.second);
+  if (e.type == EqualityType::weld) {
+    e.anchor = T2.position + T2.rotation * e.anchor;
+    if (e.relative_pose) e.relative_pose = T1 * *e.relative_pose * inverse(T2);
+  } else {
+    e.anchor = T1.position + T1.rotation * e.anchor;
+    if (e.anchor2) e.anchor2 = T2.position + T2.rotation * *e.anchor2;
   }
 }
 
@@ -95,6 +115,7 @@ void fuse_static(Reader& reader) {
   d.bodies = std::move(kept);
   move(d.geometries, moved);
   move(d.frames, moved);
+  for (const std::size_t i : reader.site_equalities) move_equality(d.equalities[i], moved);
   group_by_body(d);
 }
 

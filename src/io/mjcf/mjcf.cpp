@@ -51,6 +51,7 @@ Description read(const xml::Tree& tree, const LoadOptions& options) {
   read_sensors(reader);
   append_attached(reader, std::move(attached));
   if (reader.compiler.fuse_static) fuse_static(reader);
+  drop_idle_equalities(reader);
   read_keyframes(reader);
   apply_flags(reader);
   return std::move(reader.description);

@@ -97,8 +97,9 @@ struct Reader {
   std::map<std::string, std::array<float, 4>, std::less<>> materials{};  // colours
   std::unordered_set<std::string> used_geometry_names{};                 // by pairs and sensors
   Replicas replicas{};
-  std::unordered_set<std::string> kept_bodies{};    // not to be fused
-  std::unordered_set<std::string> drawn_tendons{};  // spatial ones, left out
+  std::unordered_set<std::string> kept_bodies{};      // not to be fused
+  std::unordered_set<std::size_t> site_equalities{};  // by index: those given by sites, not bodies
+  std::unordered_set<std::string> drawn_tendons{};    // spatial ones, left out
   std::unordered_map<std::string, std::pair<std::size_t, std::size_t>> joint_index{};  // body, joint
   std::unordered_map<std::string, std::size_t> site_index{};
   std::map<std::size_t, std::array<double, 2>> spring_dampers{};  // by joint: time constant, damping ratio
@@ -137,6 +138,7 @@ void read_tree(Reader& reader);        // tree.cpp: bodies, joints, geometries, 
 void read_extensions(Reader& reader);  // extensions.cpp
 void read_contacts(Reader& reader);    // constraints.cpp
 void read_equalities(Reader& reader);
+void drop_idle_equalities(Reader& reader);
 void read_tendons(Reader& reader);
 void read_actuators(Reader& reader);             // actuators.cpp
 void resolve_reference_inertia(Reader& reader);  // reference_inertia.cpp: springdamper and dampratio

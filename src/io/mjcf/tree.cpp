@@ -85,7 +85,8 @@ class TreeReader {
     if (body.name.empty()) body.name = fmt::format("body#{}", reader_.description.bodies.size() + 1);
     body.parent = task.parent;
     body.where = element.label();
-    body.pose = task.place.frame * read_pose(a, reader_.compiler);
+    const Pose own_pose = read_pose(a, reader_.compiler);
+    body.pose = task.place.frame * own_pose;
     a.read("mocap", body.kinematic);
     a.read("gravcomp", body.gravity_compensation);
     if (a.text("fuse") == "false" || a.has("sleep")) reader_.kept_bodies.insert(body.name);
@@ -94,7 +95,7 @@ class TreeReader {
     draft.is_static = task.parent_is_static && !has_joint && !body.kinematic;
     read_inertial(children, draft);
     walk({element, {}, childclass(element, task.place.defaults), task.place.suffix}, draft);
-    set_inertia(a, draft);
+    set_inertia(a, own_pose, draft);
     if (draft.align && draft.children.empty()) align_with_inertia(draft);
     finish(draft);
   }
@@ -233,7 +234,7 @@ class TreeReader {
     draft.weighed = rule == Switch::yes || (rule == Switch::automatic && !draft.inertial);
   }
 
-  void set_inertia(const Attributes& a, Draft& draft) {
+  void set_inertia(const Attributes& a, const Pose& own_pose, Draft& draft) {
     std::vector<Part> parts;
     for (const GeometryDraft& g : draft.geometries) {
       if (g.mass > 0.0) parts.push_back({g.mass, g.moments, g.description.pose});
@@ -244,9 +245,10 @@ class TreeReader {
     } else if (draft.inertial) {
       inertia = *draft.inertial;
     } else {
-      // A body without mass; if <compiler> gives it some, MuJoCo puts it there.
-      inertia.com = draft.body.pose.position;
-      inertia.principal_axes = draft.body.pose.rotation;
+      // A body without mass; if <compiler> gives it some, MuJoCo puts it there: at the body's own pos and
+      // quat, whatever frames are around it.
+      inertia.com = own_pose.position;
+      inertia.principal_axes = own_pose.rotation;
     }
     bound_inertia(reader_.compiler, a.element(), inertia);
   }
