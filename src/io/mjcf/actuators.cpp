@@ -74,7 +74,8 @@ Vector2 inherited_range(const Reader& reader, const Element& element, const Actu
   if (actuator.transmission == TransmissionType::tendon) {
     if (const TendonDescription* tendon = find_tendon(reader, actuator.target)) range = tendon->range;
   } else if (const JointDescription* joint = find_joint(reader, actuator.target)) {
-    range = joint->range;
+    const auto idle = reader.idle_ranges.find(joint->name);
+    range = idle != reader.idle_ranges.end() ? idle->second : joint->range;
   }
   if (!range) fail(element, "inheritrange takes over the range of '{}', which has none", actuator.target);
   const double middle = range->mean(), half = part * ((*range)[1] - (*range)[0]) / 2.0;
@@ -129,7 +130,7 @@ ActuatorDescription read_actuator(Reader& reader, const Element& element, const 
 }  // namespace
 
 void read_actuators(Reader& reader) {
-  for_each_instance(reader, reader.section("actuator"),
+  for_each_instance(reader, without_straddling(reader, reader.section("actuator")),
                     [&](const Element& element, const std::string& suffix) {
                       if (!suffix.empty() && element.attribute("name"))
                         reader.replicas.add(Kind::actuator, element.text("name"), suffix);

@@ -195,7 +195,8 @@ void read_equalities(Reader& reader) {
                                                               {"joint", EqualityType::joint},
                                                               {"tendon", EqualityType::tendon}};
   for_each_instance(
-      reader, reader.section("equality"), [&](const Element& element, const std::string& suffix) {
+      reader, without_straddling(reader, reader.section("equality")),
+      [&](const Element& element, const std::string& suffix) {
         const auto type = types.find(element.name());
         if (type == types.end()) return;
         reader.description.equalities.push_back(read_equality(reader, element, type->second, suffix));

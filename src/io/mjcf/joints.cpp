@@ -19,6 +19,11 @@ double read_linear(const Attributes& a, const char* name) {
   return coefficients[0];
 }
 
+Vector2 in_radians(const Reader& reader, const JointDescription& joint, const Vector2& range) {
+  if (joint.type == JointType::slide) return range;
+  return {reader.compiler.angle(range[0]), reader.compiler.angle(range[1])};
+}
+
 void read_ranges(Reader& reader, const Attributes& a, JointDescription& joint) {
   Vector2 range = Vector2::Zero(), forces = Vector2::Zero();
   Switch limited = Switch::automatic, force_limited = Switch::automatic;
@@ -36,15 +41,19 @@ void read_ranges(Reader& reader, const Attributes& a, JointDescription& joint) {
   if (joint.range && joint.type == JointType::ball && (*joint.range)[0] != 0.0) {
     fail(a.element(), "attribute range is {} to {}; that of a ball joint begins at 0", range[0], range[1]);
   }
-  if (joint.range && joint.type != JointType::slide) {
-    joint.range = Vector2(reader.compiler.angle((*joint.range)[0]), reader.compiler.angle((*joint.range)[1]));
-  }
+  if (joint.range) joint.range = in_radians(reader, joint, *joint.range);
   if (joint.type == JointType::ball) return;
   joint.actuator_force_range =
       range_in_force(reader, a, "actuatorfrcrange", forces, "actuatorfrclimited", force_limited);
 }
 
 }  // namespace
+
+void note_idle_range(Reader& reader, const Attributes& a, const JointDescription& joint) {
+  Vector2 range = Vector2::Zero();
+  if (joint.range || joint.name.empty() || joint.type == JointType::free) return;
+  if (a.read_range("range", range)) reader.idle_ranges[joint.name] = in_radians(reader, joint, range);
+}
 
 JointDescription read_joint(Reader& reader, const Attributes& a) {
   JointDescription joint;

@@ -35,8 +35,12 @@ const Suffixes* own_suffixes(const Reader& reader, const Element& element) {
     if (element.attribute(name) == nullptr) continue;
     if (const auto* found = reader.replicas.find(kind, element.text(name))) return found;
   }
-  if (element.attribute("objname") == nullptr) return nullptr;
-  return reader.replicas.find(kind_of_object(element.text("objtype")), element.text("objname"));
+  for (const auto& [type, name] : {std::pair("objtype", "objname"), std::pair("reftype", "refname")}) {
+    if (element.attribute(name) == nullptr) continue;
+    if (const auto* found = reader.replicas.find(kind_of_object(element.text(type)), element.text(name)))
+      return found;
+  }
+  return nullptr;
 }
 
 // Of the first replicated thing that an element or one of its children refers to.
@@ -48,7 +52,38 @@ const Suffixes* suffixes_of(const Reader& reader, const Element& element) {
   return nullptr;
 }
 
+// Whether one of its two ends is replicated and the other, which is not the world, is not.
+bool straddles(const Reader& reader, const Element& element) {
+  struct Ends {
+    const char *first, *second;
+    Kind kind;
+  };
+  constexpr std::array all{Ends{"site", "refsite", Kind::site}, Ends{"site1", "site2", Kind::site},
+                           Ends{"joint1", "joint2", Kind::joint}, Ends{"body1", "body2", Kind::body},
+                           Ends{"tendon1", "tendon2", Kind::tendon}};
+  for (const Ends& ends : all) {
+    if (element.attribute(ends.first) == nullptr || element.attribute(ends.second) == nullptr) continue;
+    const std::string first = element.text(ends.first), second = element.text(ends.second);
+    if (ends.kind == Kind::body && (first == "world" || second == "world")) continue;
+    const bool replicated = reader.replicas.find(ends.kind, first) != nullptr;
+    if (replicated != (reader.replicas.find(ends.kind, second) != nullptr)) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+std::vector<Element> without_straddling(Reader& reader, std::vector<Element> elements) {
+  if (reader.replicas.empty()) return elements;
+  std::erase_if(elements, [&](const Element& element) {
+    if (!straddles(reader, element)) return false;
+    reader.warn(element,
+                "it ties what <replicate> made to something outside; as in MuJoCo it is left out (write the "
+                "copies and their ties out to have them)");
+    return true;
+  });
+  return elements;
+}
 
 void for_each_instance(Reader& reader, const std::vector<Element>& elements,
                        const std::function<void(const Element&, const std::string&)>& read) {

@@ -2,6 +2,7 @@
 
 #include "io/mjcf/assets.hpp"
 #include "io/mjcf/attach.hpp"
+#include "io/mjcf/body_inertia.hpp"
 #include "io/mjcf/fuse.hpp"
 #include "io/mjcf/lookup.hpp"
 #include "io/mjcf/reader.hpp"
@@ -47,11 +48,13 @@ Description read(const xml::Tree& tree, const LoadOptions& options) {
   read_tendons(reader);
   read_equalities(reader);
   read_actuators(reader);
-  resolve_reference_inertia(reader);
   read_sensors(reader);
   append_attached(reader, std::move(attached));
   if (reader.compiler.fuse_static) fuse_static(reader);
   drop_idle_equalities(reader);
+  // What was fused with the world is no longer part of the total.
+  if (reader.compiler.total_mass > 0.0) set_total_mass(reader.description, reader.compiler.total_mass);
+  resolve_reference_inertia(reader);
   read_keyframes(reader);
   apply_flags(reader);
   return std::move(reader.description);

@@ -102,6 +102,7 @@ struct Reader {
   std::unordered_set<std::string> drawn_tendons{};    // spatial ones, left out
   std::unordered_map<std::string, std::pair<std::size_t, std::size_t>> joint_index{};  // body, joint
   std::unordered_map<std::string, std::size_t> site_index{};
+  std::unordered_map<std::string, Vector2> idle_ranges{};         // by joint: given, but limited="false"
   std::map<std::size_t, std::array<double, 2>> spring_dampers{};  // by joint: time constant, damping ratio
   std::map<std::size_t, double> damping_ratios{};                 // by actuator
   std::size_t joint_count = 0;
@@ -150,6 +151,8 @@ void read_keyframes(Reader& reader);             // keyframes.cpp
 // an empty suffix, then, replica by replica, those that do. This is the order MuJoCo gives them.
 void for_each_instance(Reader& reader, const std::vector<Element>& elements,
                        const std::function<void(const Element&, const std::string&)>& read);
+// Without the elements that tie a replica to something outside it, each with a warning.
+std::vector<Element> without_straddling(Reader& reader, std::vector<Element> elements);
 // The name of what an element of a replica refers to: the replica's own where there is one.
 std::string resolve(const Reader& reader, Kind kind, const std::string& name, const std::string& suffix);
 

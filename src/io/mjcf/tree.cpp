@@ -198,6 +198,7 @@ class TreeReader {
                                     : with_defaults(reader_, place.element, "joint", place.defaults);
     JointDescription joint = read_joint(reader_, a);
     joint.name = full_name(place, Kind::joint);
+    note_idle_range(reader_, a, joint);
     joint.position = place.frame.position + place.frame.rotation * joint.position;
     joint.axis = place.frame.rotation * joint.axis;
     if (joint.type == JointType::free) {
@@ -290,7 +291,6 @@ class TreeReader {
 void read_tree(Reader& reader) {
   TreeReader(reader).read();
   require_moving_mass(reader);
-  if (reader.compiler.total_mass > 0.0) set_total_mass(reader.description, reader.compiler.total_mass);
 }
 
 }  // namespace articula::mjcf
