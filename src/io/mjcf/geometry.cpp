@@ -183,7 +183,8 @@ GeometryDraft read_geometry(Reader& reader, const Attributes& a, bool weighed) {
   read_contact(a, g);
   read_colour(reader, a, g.rgba);
   apply_fromto(a, g.type, g.size, g.pose);
-  if (a.text("fluidshape") == "ellipsoid") {
+  const Medium& medium = reader.description.medium;
+  if (a.text("fluidshape") == "ellipsoid" && (medium.density != 0.0 || medium.viscosity != 0.0)) {
     fail(a.element(), "fluidshape=\"ellipsoid\" is not supported; drag acts on inertia boxes (leave it out)");
   }
   const bool drawn = g.contype == 0 && g.conaffinity == 0 && !reader.used_geometry_names.contains(g.name);

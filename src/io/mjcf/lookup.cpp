@@ -77,6 +77,7 @@ std::vector<Element> without_straddling(Reader& reader, std::vector<Element> ele
   if (reader.replicas.empty()) return elements;
   std::erase_if(elements, [&](const Element& element) {
     if (!straddles(reader, element)) return false;
+    if (element.attribute("site") != nullptr) reader.lost_actuators.insert(element.text("name"));
     reader.warn(element,
                 "it ties what <replicate> made to something outside; as in MuJoCo it is left out (write the "
                 "copies and their ties out to have them)");

@@ -100,6 +100,7 @@ struct Reader {
   std::unordered_set<std::string> kept_bodies{};      // not to be fused
   std::unordered_set<std::size_t> site_equalities{};  // by index: those given by sites, not bodies
   std::unordered_set<std::string> drawn_tendons{};    // spatial ones, left out
+  std::unordered_set<std::string> lost_actuators{};   // that tie a replica to something outside
   std::unordered_map<std::string, std::pair<std::size_t, std::size_t>> joint_index{};  // body, joint
   std::unordered_map<std::string, std::size_t> site_index{};
   std::unordered_map<std::string, Vector2> idle_ranges{};         // by joint: given, but limited="false"

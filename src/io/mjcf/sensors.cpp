@@ -103,6 +103,9 @@ std::string read_objects(const Reader& reader, const Row& row, const Attributes&
   if (row.object == ObjectType::tendon && reader.drawn_tendons.contains(sensor.object)) {
     return "spatial tendons are not modelled";
   }
+  if (row.object == ObjectType::actuator && reader.lost_actuators.contains(a.required(row.attribute))) {
+    return "its actuator is left out";
+  }
   if (!a.has("refname") && !a.has("reftype")) return "";
   const std::optional<ObjectType> type = object_type(a, "reftype");
   if (!type) return "frames of cameras are not modelled";
