@@ -54,7 +54,8 @@ SimulationSettings make_settings(std::optional<double> dt, const std::string& co
 py::dict settings_dict(const SimulationSettings& settings);
 
 // Throws Error, saying which number is not finite, for a step that was not taken.
-[[noreturn]] void throw_failed_step(StepStatus status, const State& x, const Input& input);
+[[noreturn]] void throw_failed_step(StepStatus status, const Model& model, const State& x,
+                                    const Input& input);
 
 // Numbers shared by Simulation's and Batch's signatures.
 void require_state(const State& x, const Model& model);

@@ -7,6 +7,7 @@
 #include <pybind11/stl.h>
 
 #include "arrays.hpp"
+#include "articula/kinematics/manifold.hpp"
 #include "articula/simulation/rollout.hpp"
 #include "bindings.hpp"
 
@@ -27,7 +28,7 @@ std::shared_ptr<NamedStep> step(const Simulation& simulation, const State& x, co
     const py::gil_scoped_release released;
     simulation.step(x, result->input, *result);
   }
-  if (!result->ok()) throw_failed_step(result->report.status, x, result->input);
+  if (!result->ok()) throw_failed_step(result->report.status, simulation.model(), x, result->input);
   return result;
 }
 
@@ -135,7 +136,18 @@ py::dict settings_dict(const SimulationSettings& s) {
                   "implicit_gyroscopic"_a = s.implicit_gyroscopic, "most_contacts"_a = s.most_contacts);
 }
 
-void throw_failed_step(StepStatus status, const State& x, const Input& input) {
+void require_rotations(const Model& model, const VectorX& q) {
+  for (const JointIndex& joint : model.structure().joints) {
+    if (turning_dof(joint) < 0) continue;
+    const int first = joint.q + turning_dof(joint) - joint.dof;
+    const double square = q.segment<4>(first).squaredNorm();
+    if (square > 0.0 && std::isfinite(square)) continue;
+    throw Error("q: the quaternion of joint '{}' (entries {} to {}) has {} length; 1 0 0 0 is no rotation",
+                joint.name, first, first + 3, square > 0.0 ? "too large a" : "no");
+  }
+}
+
+void throw_failed_step(StepStatus status, const Model& model, const State& x, const Input& input) {
   if (status == StepStatus::input_not_finite) {
     require_finite("q", x.q.data(), x.q.size());
     require_finite("v", x.v.data(), x.v.size());
@@ -143,6 +155,7 @@ void throw_failed_step(StepStatus status, const State& x, const Input& input) {
     require_finite("controls", input.controls.data(), input.controls.size());
     require_finite("forces", input.forces.data(), input.forces.size());
     require_finite("wrenches", input.wrenches.data(), input.wrenches.size());
+    require_rotations(model, x.q);
   }
   throw Error("the step was not taken: {}", to_string(status));
 }

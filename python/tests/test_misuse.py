@@ -105,6 +105,26 @@ def test_numbers_that_are_not_finite_are_refused_by_name(hopper, bad):
         hopper.with_("gravity", [0.0, 0.0, bad])
 
 
+@pytest.mark.parametrize("bad,length", [(0.0, "no length"), (1e-200, "no length"), (1e200, "too large a length")])
+def test_a_quaternion_without_direction_is_refused_by_its_joint(bad, length):
+    model = art.load("quadruped")
+    sim = art.Simulation(model)
+    x = model.neutral_state()
+    x.q[3:7] = bad
+    with pytest.raises(art.Error, match=f"quaternion of joint '.*' .entries 3 to 6. has {length}"):
+        sim.step(x)
+    r = sim.rollout(x, np.zeros((3, model.nu)))
+    assert r.steps == 0 and r.status == "input not finite"
+    states = art.Batch(model, 2).neutral_states()
+    states.q[1, 3:7] = bad
+    s = art.Batch(model, 2).step(states)
+    assert list(s.ok) == [True, False]
+    x.q[3:7] = [0.5, 0.5, 0.5, 0.5]
+    scaled = x.copy()
+    scaled.q[3:7] *= 7.0  # a rotation all the same
+    np.testing.assert_allclose(sim.step(scaled).next.q, sim.step(x).next.q, atol=1e-12)
+
+
 def test_settings_that_make_no_sense_are_refused(hopper):
     for settings in ({"dt": 0.0}, {"dt": -1.0}, {"dt": np.nan}, {"contact": "soft"}, {"recovery_speed": -1.0},
                      {"most_contacts": -1}):

@@ -1,6 +1,7 @@
 #include "articula/steppers/free_motion.hpp"
 
 #include "articula/dynamics/crba.hpp"
+#include "articula/kinematics/manifold.hpp"
 #include "articula/model/sizes.hpp"
 
 namespace articula {
@@ -36,9 +37,23 @@ void require_sizes(const Model& model, const State& state, const Input& input) {
   empty_or("kinematic_twist (columns)", input.kinematic_twist.cols(), nkinematic);
 }
 
+// A quaternion without length is no rotation, and one whose square overflows cannot be normalised.
+bool has_direction(const double* quaternion) {
+  const double square = Eigen::Map<const Eigen::Vector4d>(quaternion).squaredNorm();
+  return square > 0.0 && std::isfinite(square);
+}
+
+bool all_turns_known(const Model& model, const VectorX& q) {
+  for (const JointIndex& joint : model.structure().joints) {
+    const int dof = turning_dof(joint);
+    if (dof >= 0 && !has_direction(q.data() + joint.q + dof - joint.dof)) return false;
+  }
+  return true;
+}
+
 bool all_finite(const State& state, const Input& input) {
   for (const Pose& pose : input.kinematic_pose) {
-    if (!pose.position.allFinite() || !pose.rotation.coeffs().allFinite()) return false;
+    if (!pose.position.allFinite() || !has_direction(pose.rotation.coeffs().data())) return false;
   }
   return state.q.allFinite() && state.v.allFinite() && state.activation.allFinite() &&
          input.controls.allFinite() && input.forces.allFinite() && input.wrenches.allFinite() &&
@@ -82,7 +97,7 @@ StepStatus free_velocity(const Model& model, Data& data, FreeMotionWork& work, c
   if (!(h > 0.0 && std::isfinite(h))) throw Error(fmt::format("dt must be positive, not {}", h));
   require_sizes(model, state, input);
   require_size("v_free", v_free.size(), model.nv());
-  if (!all_finite(state, input)) return StepStatus::input_not_finite;
+  if (!all_finite(state, input) || !all_turns_known(model, state.q)) return StepStatus::input_not_finite;
   keep_arguments(work, state, input);
   place_kinematic_bodies(model, data, input);
 

@@ -7,6 +7,7 @@
 #include "articula/dynamics/activation.hpp"
 #include "articula/dynamics/crba.hpp"
 #include "articula/error.hpp"
+#include "articula/io/load.hpp"
 #include "articula/kinematics/manifold.hpp"
 #include "articula/steppers/contact_free.hpp"
 #include "tests/support/random_forces.hpp"
@@ -91,6 +92,19 @@ TEST(contact_free_step, with_inputs_advances_positions_and_activations) {
     EXPECT_EQ(state.q, q);
     EXPECT_EQ(state.activation, w);
     EXPECT_DOUBLE_EQ(state.time, 0.02);
+  }
+}
+
+TEST(contact_free_step, refuses_a_quaternion_without_direction) {
+  const Model model = load("quadruped");
+  Data data(model);
+  ContactFreeWork work(model);
+  for (const double entry : {0.0, 1e-200, 1e200}) {
+    State state = neutral_state(model);
+    state.q.segment<4>(3).setConstant(entry);
+    const State before = state;
+    EXPECT_EQ(contact_free_step(model, data, work, {}, {}, state), StepStatus::input_not_finite) << entry;
+    EXPECT_EQ(state.q, before.q);
   }
 }
 

@@ -14,6 +14,7 @@ constexpr double smallest = 1e-15;
 
 // Moments along the axes in which the inertia is kept.
 Vector3 moments_of(const InertiaDescription& inertia) {
+  if (!inertia.principal_axes) return principal(inertia.inertia).moments;
   const Matrix3 R = inertia.principal_axes->toRotationMatrix();
   return (R.transpose() * inertia.inertia * R).diagonal();
 }
@@ -82,22 +83,28 @@ void bound_inertia(const Compiler& compiler, const Element& body, InertiaDescrip
 }
 
 // A massless body is fine if something with mass is welded to it.
-void require_moving_mass(const Reader& reader) {
-  const std::vector<BodyDescription>& bodies = reader.description.bodies;
+std::vector<std::size_t> bodies_without_mass(const std::vector<BodyDescription>& bodies) {
+  std::vector<std::size_t> result;
   std::unordered_map<std::string_view, std::size_t> index;
   for (std::size_t i = 0; i < bodies.size(); ++i) index.emplace(bodies[i].name, i);
   std::vector<bool> heavy(bodies.size());
   for (std::size_t i = bodies.size(); i-- > 0;) {  // children come after their parents
     const InertiaDescription& inertia = bodies[i].inertia;
     if (inertia.mass > smallest && moments_of(inertia).minCoeff() > smallest) heavy[i] = true;
-    if (!bodies[i].joints.empty() && !heavy[i]) {
-      throw Error(
-          "{}: body '{}' has joints, but no mass and inertia; add a geom with mass or an <inertial>, or set "
-          "boundmass and boundinertia of <compiler>",
-          bodies[i].where, bodies[i].name);
-    }
+    if (!bodies[i].joints.empty() && !heavy[i]) result.push_back(i);
     const auto parent = index.find(bodies[i].parent);
     if (parent != index.end() && bodies[i].joints.empty() && heavy[i]) heavy[parent->second] = true;
+  }
+  return result;
+}
+
+void require_moving_mass(const Reader& reader) {
+  for (const std::size_t i : bodies_without_mass(reader.description.bodies)) {
+    const BodyDescription& body = reader.description.bodies[i];
+    throw Error(
+        "{}: body '{}' has joints, but no mass and inertia; add a geom with mass or an <inertial>, or set "
+        "boundmass and boundinertia of <compiler>",
+        body.where, body.name);
   }
 }
 

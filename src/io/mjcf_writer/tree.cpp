@@ -29,21 +29,22 @@ Vector3 made_real(Vector3 moments) {
     const double others = moments.sum() - moments[i];
     if (moments[i] <= others) continue;
     const double missing = moments[i] - others;
-    moments[i] -= missing / 3.0;
     moments[(i + 1) % 3] += missing / 3.0;
     moments[(i + 2) % 3] += missing / 3.0;
+    moments[i] = moments[(i + 1) % 3] + moments[(i + 2) % 3];
   }
   return moments;
 }
 
-void write_inertial(const InertiaDescription& inertia, pugi::xml_node node) {
+// Rounding may leave the moments of a flat body a little below zero, or one above the sum of the others.
+void write_inertial(const InertiaDescription& inertia, bool light, pugi::xml_node node) {
+  constexpr double least = 1e-14;  // ten times what MuJoCo asks of a body that moves
   const Principal principal = principal_of(inertia);
+  const Vector3 moments = made_real(principal.moments);
   set(node, "pos", inertia.com);
   set_quat(node, "quat", principal.axes);
-  set(node, "mass", inertia.mass);
-  // Rounding may leave the moments of a flat body a little below zero.
-  set(node, "diaginertia",
-      inertia.as_given ? made_real(principal.moments) : Vector3(principal.moments.cwiseMax(0.0)));
+  set(node, "mass", light ? std::max(inertia.mass, least) : inertia.mass);
+  set(node, "diaginertia", light ? Vector3(moments.cwiseMax(least)) : moments);
 }
 
 const char* joint_name(JointType type) {
@@ -131,12 +132,12 @@ void write_frame(const FrameDescription& frame, pugi::xml_node node) {
   set_pose(node, frame.pose);
 }
 
-void write_body(const BodyDescription& body, pugi::xml_node node) {
+void write_body(const BodyDescription& body, bool light, pugi::xml_node node) {
   set_name(node, body.name);
   set_pose(node, body.pose);
   if (body.kinematic) set(node, "mocap", "true");
   set_unless(node, "gravcomp", body.gravity_compensation, 0.0);
-  write_inertial(body.inertia, node.append_child("inertial"));
+  write_inertial(body.inertia, light, node.append_child("inertial"));
   for (const JointDescription& joint : body.joints) {
     if (joint.type != JointType::fixed) write_joint(joint, node.append_child("joint"));
   }
@@ -176,7 +177,7 @@ void write_tree(const Writer& writer, pugi::xml_node root) {
     Pending next = pending.back();
     pending.pop_back();
     pugi::xml_node node = next.parent.append_child("body");
-    write_body(*next.body, node);
+    write_body(*next.body, writer.light_bodies.contains(next.body->name), node);
     open(next.body->name, node);
   }
 }
@@ -190,10 +191,10 @@ void write_custom(const Writer& writer, pugi::xml_node root) {
     set(node, "data", numbers);
   };
   for (const BodyDescription& body : writer.description.bodies) {
-    if (!body.inertia.as_given) continue;
     const Matrix3& I = body.inertia.inertia;
-    const double full[] = {I(0, 0), I(1, 1), I(2, 2), I(0, 1), I(0, 2), I(1, 2)};
-    add("inertia/" + body.name, full);
+    const double full[] = {I(0, 0), I(1, 1), I(2, 2), I(0, 1), I(0, 2), I(1, 2), body.inertia.mass};
+    if (body.inertia.as_given) add("inertia/" + body.name, std::span(full, 6));
+    if (writer.light_bodies.contains(body.name)) add("light/" + body.name, full);
   }
   for (const GeometryDescription& g : writer.description.geometries) {
     if (g.restitution != 0.0) add("restitution/" + g.name, std::span(&g.restitution, 1));

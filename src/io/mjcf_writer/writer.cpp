@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "articula/error.hpp"
+#include "io/mjcf/body_inertia.hpp"
 
 namespace articula {
 
@@ -79,6 +80,8 @@ std::string to_mjcf(const Description& given, const std::filesystem::path& direc
   using namespace mjcf_writer;
   const Description description = with_names(given);
   Writer writer{description, directory};
+  for (const std::size_t i : mjcf::bodies_without_mass(description.bodies))
+    writer.light_bodies.insert(description.bodies[i].name);
   pugi::xml_document document;
   pugi::xml_node root = document.append_child("mujoco");
   set(root, "model", description.name);

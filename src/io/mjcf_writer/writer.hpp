@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "articula/io/mjcf_writer.hpp"
 
@@ -17,6 +18,7 @@ struct Writer {
   const Description& description;
   std::filesystem::path directory;
   std::unordered_map<std::string, const Mesh*> meshes{};
+  std::unordered_set<std::string> light_bodies{};  // they move, but MJCF asks for more mass than they have
 };
 
 // Numbers with spaces between them, each the shortest decimal that reads back as the same number.
