@@ -9,6 +9,7 @@
 #include <bit>
 
 #include "features.hpp"
+#include "frame_of_a.hpp"
 #include "pairs.hpp"
 #include "support.hpp"
 
@@ -23,6 +24,8 @@ struct Axis {
 
 // Edges lose ties against faces, B's faces against A's.
 constexpr double preference = 1e-11;
+
+double largest(Vec3 v) { return std::max({std::abs(v[0]), std::abs(v[1]), std::abs(v[2])}); }
 
 Vec3 rotate_twice(Vec3 a) { return rotate_lanes(rotate_lanes(a)); }
 
@@ -42,12 +45,13 @@ EdgeAxes edge_axes(Vec3 b, double a1, double a2, double t1, double t2, Vec3 row,
 // Bits of the axes that separate by more than the margin.
 int separating(Vec3 overlap, double margin) { return lane_bits(overlap.lanes < broadcast(-margin)) & 7; }
 
-int lowest_lane(Vec3 v) {
-  const int first = v[1] < v[0] ? 1 : 0;
-  return v[2] < v[first] ? 2 : first;
+// The first of those that are lowest but for rounding.
+int lowest_lane(Vec3 v, double noise) {
+  const int first = v[1] < v[0] - noise ? 1 : 0;
+  return v[2] < v[first] - noise ? 2 : first;
 }
 
-Axis least_overlap(Vec3 a, Vec3 b, const Mat3& R, Vec3 t, double margin) {
+Axis least_overlap(Vec3 a, Vec3 b, const Mat3& R, Vec3 t, double margin, double size) {
   constexpr Axis apart{0, -1, true};
   const Mat3 Q{absolute(R.x), absolute(R.y), absolute(R.z)};
   const Vec3 by_a = a + Q * b - absolute(t);
@@ -56,8 +60,8 @@ Axis least_overlap(Vec3 a, Vec3 b, const Mat3& R, Vec3 t, double margin) {
   const Mat3 P{absolute(rows.x), absolute(rows.y), absolute(rows.z)};
   const Vec3 by_b = b + P * a - absolute(rows * t);
   if (separating(by_b, margin) != 0) return apart;
-  const int i = lowest_lane(by_a), j = lowest_lane(by_b);
-  const double noise = preference * std::max({a[0], a[1], a[2], b[0], b[1], b[2]});
+  const double noise = preference * size;
+  const int i = lowest_lane(by_a, noise), j = lowest_lane(by_b, noise);
   Axis best = by_b[j] + noise < by_a[i] ? Axis{by_b[j], 3 + j} : Axis{by_a[i], i};
   const auto edges = [&](int k, Vec3 row, Vec3 row1, Vec3 row2, double a1, double a2, double t1, double t2) {
     const EdgeAxes e = edge_axes(b, a1, a2, t1, t2, row, row1, row2);
@@ -88,6 +92,7 @@ void witness(const Axis& axis, Vec3 n, const Shape& box_a, const Shape& box_b, c
   const SupportPoint sa = support_box(box_a.size, n);
   const SupportPoint sb = support_box(box_b.size, -transpose_times(b_in_a.R, n));
   const Vec3 xa = sa.x, xb = b_in_a * sb.x;
+  d.distance = dot(n, xb - xa);
   if (axis.kind < 6) {
     const bool of_a = axis.kind < 3;
     const int i = axis.kind % 3, corner = of_a ? sa.vertex : sb.vertex;
@@ -102,9 +107,10 @@ void witness(const Axis& axis, Vec3 n, const Shape& box_a, const Shape& box_b, c
   const int i = (axis.kind - 6) / 3, j = (axis.kind - 6) % 3;
   d.feature_a = {FeatureKind::line, box_edge(i, sa.vertex)};
   d.feature_b = {FeatureKind::line, box_edge(j, sb.vertex)};
-  // s e_i - u R_j = (xb - xa) - d n
-  const Vec3 ea = axis_vector(i), eb = b_in_a.R.column(j), r = xb - xa - n * d.distance;
-  const double s = (dot(ea, r) - dot(ea, eb) * dot(eb, r)) / squared_norm(cross(ea, eb));
+  // s e_i - u R_j = (xb - xa) - d n =: r,   s = (r x R_j).(e_i x R_j)/|e_i x R_j|^2
+  const Vec3 ea = axis_vector(i), eb = b_in_a.R.column(j), r = xb - xa - n * d.distance,
+             across = cross(ea, eb);
+  const double s = dot(cross(r, eb), across) / squared_norm(across);
   // Nearly parallel edges cross at a place that is not accurate along them.
   const double half = box_a.size[i];
   d.point_a = xa + ea * clamp(s, -half - xa[i], half - xa[i]);
@@ -131,8 +137,6 @@ Mat3 edges_from(const Mat3& R, int corner) {
   const Vec3 inward = with_signs(Vec3(-1, -1, -1), corner);
   return {R.x * inward[0], R.y * inward[1], R.z * inward[2]};
 }
-
-double largest(Vec3 v) { return std::max({std::abs(v[0]), std::abs(v[1]), std::abs(v[2])}); }
 
 // A face of one box against a single corner of the other.
 bool is_single_corner(const Axis& axis, Vec3 n, const PairArguments& pair, const Placement& b_in_a,
@@ -162,20 +166,19 @@ ContactPoint single_corner(const Axis& axis, Vec3 n, Vec3 n_in_b, const Distance
 }  // namespace
 
 int box_box_contacts(const PairArguments& pair, ContactPoint* out) {
-  const Placement b_in_a = relative(pair.at_a, pair.at_b);
-  const Axis axis = least_overlap(pair.a.size, pair.b.size, b_in_a.R, b_in_a.p, pair.margin);
+  const Placement& b_in_a = pair.at_b;
+  const double size = std::max(largest(pair.a.size), largest(pair.b.size));
+  const Placement rounded = on_grid(b_in_a, size);
+  const Axis axis = least_overlap(pair.a.size, pair.b.size, rounded.R, rounded.p, pair.margin, size);
   if (axis.apart) return 0;
   // Apart within the margin: the nearest features need not belong to any of the axes.
   if (axis.overlap < 0) return convex_contacts(pair, out);
   Vec3 n = axis_direction(axis, b_in_a.R);
   Distance d;
-  d.degenerate = dot(n, b_in_a.p) == 0;
-  if (dot(n, b_in_a.p) < 0) n = -n;
-  d.distance = -axis.overlap;
+  d.degenerate = dot(n, rounded.p) == 0;
+  if (dot(n, rounded.p) < 0) n = -n;
   witness(axis, n, pair.a, pair.b, b_in_a, d);
-  d.normal = pair.at_a.R * n;
-  d.point_a = pair.at_a * d.point_a;
-  d.point_b = pair.at_a * d.point_b;
+  d.normal = n;
   // A face is not flat on the other box unless that has a normal along it.
   const Vec3 n_in_b = transpose_times(b_in_a.R, n);
   const bool flat = largest(axis.kind < 3 ? n_in_b : n) >= flat_cosine;

@@ -63,7 +63,7 @@ Match straight(const Patch& first, const Patch& second, Vec3 a, Vec3 guess, doub
   const bool lines = first.kind == FeatureKind::line && second.kind == FeatureKind::line;
   const Vec3 r = q.x - p.x, across = cross(p.along, q.along);
   const double sine = squared_norm(across);
-  if (lines && sine > 1e-18) {
+  if (lines && sine > 1e-23) {
     p.x += p.along * (dot(cross(r, q.along), across) / sine);
     // From there, not on its own: nearly parallel lines meet at a place that is not accurate along them.
     q.x += q.along * dot(q.along, p.x - q.x);

@@ -185,10 +185,12 @@ void add_crossing(Clip& k, int i, int j) {
   const double ax = a.x[i2] - a.x[i], ay = a.y[i2] - a.y[i], bx = b.x[j2] - b.x[j], by = b.y[j2] - b.y[j];
   const double rx = b.x[j] - a.x[i], ry = b.y[j] - a.y[i];
   const double s1 = ax * ry - ay * rx, s2 = ax * (b.y[j2] - a.y[i]) - ay * (b.x[j2] - a.x[i]);
+  const double noise = k.tolerance * k.tolerance;
+  // Edges on top of each other cross nowhere: their ends count.
+  if (std::max(s1 * s1, s2 * s2) <= 16 * noise * (ax * ax + ay * ay)) return;
   const double t = (rx * by - ry * bx) / (ax * by - ay * bx), s = s1 / (s1 - s2);
   // Within both edges by more than the tolerance, as lengths: t |a| > tolerance.
   const double least_t = std::min(t, 1 - t), least_s = std::min(s, 1 - s);
-  const double noise = k.tolerance * k.tolerance;
   if (!(least_t > 0 && least_t * least_t * (ax * ax + ay * ay) > noise)) return;
   if (!(least_s > 0 && least_s * least_s * (bx * bx + by * by) > noise)) return;
   const Vec3 xa = a.vertex(i) + (a.vertex(i2) - a.vertex(i)) * t;

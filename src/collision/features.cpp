@@ -95,12 +95,13 @@ FieldTriangle field_triangle(const HeightField& f, int index) {
 }
 
 int nearest_face(const Shape& shape, Vec3 n, int vertex) {
+  constexpr double noise = 1e-9;  // of faces equally near but for rounding the first
   switch (shape.type) {
     case ShapeType::plane: return 0;
-    case ShapeType::cylinder: return n[2] > 0 ? 1 : 0;
+    case ShapeType::cylinder: return n[2] > -noise ? 1 : 0;
     case ShapeType::box: {
       const Vec3 m = absolute(n);
-      const int axis = m[0] >= m[1] && m[0] >= m[2] ? 0 : m[1] >= m[2] ? 1 : 2;
+      const int axis = m[0] >= m[1] - noise && m[0] >= m[2] - noise ? 0 : m[1] >= m[2] - noise ? 1 : 2;
       return 2 * axis + (n[axis] > 0 ? 1 : 0);
     }
     case ShapeType::mesh: {
@@ -109,7 +110,7 @@ int nearest_face(const Shape& shape, Vec3 n, int vertex) {
       double alignment = -2;
       for (int i = hull.around_begin[vertex]; i < hull.around_begin[vertex + 1]; ++i) {
         const double value = dot(n, hull.face_normal[hull.around[i]]);
-        if (value > alignment) {
+        if (value > alignment + noise) {
           alignment = value;
           best = hull.around[i];
         }

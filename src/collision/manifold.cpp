@@ -5,6 +5,7 @@
 #include "contour.hpp"
 #include "convex.hpp"
 #include "features.hpp"
+#include "frame_of_a.hpp"
 #include "pairs.hpp"
 #include "polish.hpp"
 #include "support.hpp"
@@ -66,6 +67,26 @@ Feature line_end(const Shape& shape, int line, bool upper) {
   }
 }
 
+// The same features' nearest points where the shapes are exactly; faces that lie flat have none of their own.
+Distance off_grid(const PairArguments& pair, const Distance& found) {
+  if (found.feature_a.kind == FeatureKind::face && found.feature_b.kind == FeatureKind::face) return found;
+  const double size = std::max(size_of(pair.a), size_of(pair.b));
+  const Match m =
+      polish(make_patch(pair.a, pair.at_a, found.feature_a), make_patch(pair.b, pair.at_b, found.feature_b),
+             found.point_a, found.point_b, found.normal, size);
+  // Where the features hardly determine them the points found stay.
+  const bool same = m.converged && std::abs(m.distance - found.distance) <= 1e-11 * size &&
+                    squared_norm(m.n - found.normal) <= 1e-20 &&
+                    squared_norm(m.a - found.point_a) <= 1e-16 * size * size;
+  if (!same) return found;
+  Distance d = found;
+  d.distance = m.distance;
+  d.normal = m.n;
+  d.point_a = m.a;
+  d.point_b = m.b;
+  return d;
+}
+
 // Seen along a face's normal the outlines may miss the nearest points (edges that cross just outside a face):
 // these are then a contact of their own. Rims are seen as polygons, which miss by less than (angle)^2.
 int include_nearest(const PairArguments& pair, const Distance& nearest, ContactPoint* points, int count) {
@@ -74,8 +95,7 @@ int include_nearest(const PairArguments& pair, const Distance& nearest, ContactP
   const double slack = (polygons ? 1e-6 : flat_angle * flat_angle) * size + 1e-3 * std::abs(nearest.distance);
   for (int i = 0; i < count; ++i)
     if (points[i].distance <= nearest.distance + slack) return count;
-  points[count] = contact_of(nearest);
-  points[count].position -= pair.at_a.p;
+  points[count] = contact_of(off_grid(pair, nearest));
   return count + 1;
 }
 
@@ -83,20 +103,20 @@ int include_nearest(const PairArguments& pair, const Distance& nearest, ContactP
 int parallel_lines(const PairArguments& pair, const Distance& nearest, ContactPoint* out) {
   const Segment la = line_of(pair.a, nearest.feature_a.index), lb = line_of(pair.b, nearest.feature_b.index);
   const double size = std::max(norm(la.along), norm(lb.along));
-  const Vec3 origin = pair.at_a.p;
-  const Placement at_a{pair.at_a.R, Vec3()}, at_b{pair.at_b.R, pair.at_b.p - origin};
-  const Vec3 ea = at_a.R * unit(la.along), eb = at_b.R * unit(lb.along);
+  const Placement &at_a = pair.at_a, &at_b = pair.at_b;
+  const Vec3 ea = unit(la.along), eb = at_b.R * unit(lb.along);
   const double radius_a = feature_radius(pair.a, nearest.feature_a);
   const double core_gap = nearest.distance + radius_a + feature_radius(pair.b, nearest.feature_b);
   if (squared_norm(cross(ea, eb)) > parallel_angle * parallel_angle || core_gap < 1e-6 * size) return 0;
   // Parameters along ea of all four ends.
-  const Vec3 a0 = at_a * la.from, b0 = at_b * lb.from;
+  const Vec3 a0 = la.from, b0 = at_b * lb.from;
   const double length_a = norm(la.along), shift = dot(ea, b0 - a0), span = dot(ea, eb) * norm(lb.along);
   const double b_low = std::min(shift, shift + span), b_high = std::max(shift, shift + span);
   if (std::min(length_a, b_high) - std::max(0.0, b_low) <= 1e-6 * size) return 0;
+  const double noise = 1e-10 * size;
   int count = 0;
   for (const bool upper : {false, true}) {
-    const bool of_a = upper ? length_a <= b_high : 0.0 >= b_low;
+    const bool of_a = upper ? length_a <= b_high + noise : 0.0 >= b_low - noise;
     const double t = upper ? std::min(length_a, b_high) : std::max(0.0, b_low);
     ContactPoint c = contact_of(nearest);
     if (of_a)
@@ -111,7 +131,7 @@ int parallel_lines(const PairArguments& pair, const Distance& nearest, ContactPo
     // Lines closer to each other than their ends stray apart: only the crossing has the pair's normal.
     if (dot(m.n, nearest.normal) < flat_cosine) return 0;
     if (m.distance > pair.margin) continue;
-    c.position = origin + (m.a + m.b) * 0.5;
+    c.position = (m.a + m.b) * 0.5;
     c.normal = m.n;
     c.distance = m.distance;
     out[count++] = c;
@@ -122,29 +142,24 @@ int parallel_lines(const PairArguments& pair, const Distance& nearest, ContactPo
 }  // namespace
 
 int manifold(const PairArguments& pair, const Distance& nearest, ContactPoint* out) {
-  const Offer oa = offer(pair.a, transpose_times(pair.at_a.R, nearest.normal), nearest.feature_a);
+  const Offer oa = offer(pair.a, nearest.normal, nearest.feature_a);
   const Offer ob = offer(pair.b, transpose_times(pair.at_b.R, -nearest.normal), nearest.feature_b);
   const bool by_a = oa.flat && offers_outline(pair.b, ob), by_b = ob.flat && offers_outline(pair.a, oa);
   int count = 0;
   if (by_a || by_b) {
-    // Relative to A's origin: precision must not depend on where in the world the pair is.
-    const Placement at_a{pair.at_a.R, Vec3()}, at_b{pair.at_b.R, pair.at_b.p - pair.at_a.p};
     Contour ca, cb;
     const bool both = oa.flat && ob.flat;
     const NormalRule rule = both ? NormalRule::faces : by_a ? NormalRule::face_a : NormalRule::face_b;
-    const Vec3 na = at_a.R * oa.normal, nb = at_b.R * ob.normal;
+    const Vec3 na = oa.normal, nb = pair.at_b.R * ob.normal;
     const Vec3 n = both ? unit(na - nb) : by_a ? na : -nb;
-    outline(pair.a, at_a, oa, n, ca);
-    outline(pair.b, at_b, ob, -n, cb);
+    outline(pair.a, pair.at_a, oa, n, ca);
+    outline(pair.b, pair.at_b, ob, -n, cb);
     Uncleared<ContactPoint, 64> buffer;
     ContactPoint* points = buffer.data();
     const double size = std::max(size_of(pair.a), size_of(pair.b));
     count = clip(ca, cb, n, rule, pair.margin, size, points, 63);
     count = reduce(points, include_nearest(pair, nearest, points, count));
-    for (int i = 0; i < count; ++i) {
-      out[i] = points[i];
-      out[i].position += pair.at_a.p;
-    }
+    std::copy(points, points + count, out);
   } else {
     // Of parallel lines the nearest points may as well be found at an end.
     Distance along = nearest;
@@ -154,30 +169,41 @@ int manifold(const PairArguments& pair, const Distance& nearest, ContactPoint* o
       count = parallel_lines(pair, along, out);
   }
   if (count > 0) return count;
-  *out = contact_of(nearest);
+  *out = contact_of(off_grid(pair, nearest));
   return 1;
 }
 
-Distance convex_convex(const PairArguments& pair) {
-  const ConvexPair convex(pair.a, pair.at_a, pair.b, pair.at_b);
+namespace {
+
+// Found on the grid: the features are right, the numbers but for its step.
+Distance nearest_on_grid(const PairArguments& pair) {
+  ConvexPair convex(pair.a, pair.b, pair.at_b);
+  convex.b_in_a = on_grid(pair.at_b, convex.size);
   const ConvexDistance c = convex_distance(convex, pair.margin);
   Distance d;
   d.distance = c.distance;
   d.beyond = c.beyond || c.distance > pair.margin;
   d.exact = c.exact;
   if (c.beyond) return d;
-  d.normal = pair.at_a.R * c.normal;
-  d.point_a = pair.at_a * c.a;
-  d.point_b = pair.at_a * c.b;
+  d.normal = c.normal;
+  d.point_a = c.a;
+  d.point_b = c.b;
   d.feature_a = c.feature_a;
   d.feature_b = c.feature_b;
   return d;
 }
 
+}  // namespace
+
+Distance convex_convex(const PairArguments& pair) {
+  const Distance d = nearest_on_grid(pair);
+  return d.beyond ? d : off_grid(pair, d);
+}
+
 // Some side of the two bounding boxes separates the shapes by more than the margin.
 bool boxes_apart(const PairArguments& pair) {
   const Bound a = bound(pair.a), b = bound(pair.b);
-  const Placement b_in_a = relative(pair.at_a, pair.at_b);
+  const Placement& b_in_a = pair.at_b;
   const Mat3& R = b_in_a.R;
   const Mat3 Q{absolute(R.x), absolute(R.y), absolute(R.z)};
   const Vec3 t = b_in_a * b.centre - a.centre;
@@ -190,7 +216,7 @@ bool boxes_apart(const PairArguments& pair) {
 
 int convex_contacts(const PairArguments& pair, ContactPoint* out) {
   if (boxes_apart(pair)) return 0;
-  const Distance nearest = convex_convex(pair);
+  const Distance nearest = nearest_on_grid(pair);
   if (nearest.beyond) return 0;
   const int count = manifold(pair, nearest, out);
   if (pair.a.type == ShapeType::capsule) return add_capsule_ends(pair, out, count);

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "frame_of_a.hpp"
 #include "pairs.hpp"
 #include "support.hpp"
 
@@ -22,6 +23,28 @@ int single(const PairArguments& pair, ContactPoint* out) {
   return 1;
 }
 
+// In A's frame, which these functions expect.
+template <Contacts contacts>
+int seen_by_a(const PairArguments& pair, ContactPoint* out) {
+  const FrameOfA frame(pair.at_a, pair.at_b);
+  const int count = contacts({pair.a, {}, pair.b, frame.b, pair.margin}, out);
+  for (int i = 0; i < count; ++i) frame.bring_home(out[i]);
+  return count;
+}
+
+template <Nearest nearest>
+Distance seen_by_a(const PairArguments& pair) {
+  const FrameOfA frame(pair.at_a, pair.at_b);
+  Distance d = nearest({pair.a, {}, pair.b, frame.b, pair.margin});
+  if (!d.beyond) frame.bring_home(d);
+  return d;
+}
+
+constexpr Contacts rounded_convex = seen_by_a<single<convex_convex>>;
+constexpr Contacts convex = seen_by_a<convex_contacts>;
+constexpr Contacts boxes = seen_by_a<box_box_contacts>;
+constexpr Contacts terrain = seen_by_a<height_field_contacts>;
+
 int none(const PairArguments&, ContactPoint*) { return 0; }
 
 constexpr int types = 8;
@@ -31,21 +54,17 @@ constexpr Contacts contacts[types][types] = {
      plane_ellipsoid_contacts, plane_mesh_contacts, none},
     // sphere
     {nullptr, sphere_sphere_contacts, sphere_capsule_contacts, sphere_box_contacts, sphere_cylinder_contacts,
-     single<convex_convex>, single<convex_convex>, height_field_contacts},
+     rounded_convex, rounded_convex, terrain},
     // capsule
-    {nullptr, nullptr, capsule_capsule_contacts, convex_contacts, convex_contacts, convex_contacts,
-     convex_contacts, height_field_contacts},
+    {nullptr, nullptr, capsule_capsule_contacts, convex, convex, convex, convex, terrain},
     // box
-    {nullptr, nullptr, nullptr, box_box_contacts, convex_contacts, convex_contacts, convex_contacts,
-     height_field_contacts},
+    {nullptr, nullptr, nullptr, boxes, convex, convex, convex, terrain},
     // cylinder
-    {nullptr, nullptr, nullptr, nullptr, convex_contacts, convex_contacts, convex_contacts,
-     height_field_contacts},
+    {nullptr, nullptr, nullptr, nullptr, convex, convex, convex, terrain},
     // ellipsoid
-    {nullptr, nullptr, nullptr, nullptr, nullptr, single<convex_convex>, single<convex_convex>,
-     height_field_contacts},
+    {nullptr, nullptr, nullptr, nullptr, nullptr, rounded_convex, rounded_convex, terrain},
     // mesh
-    {nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, convex_contacts, height_field_contacts},
+    {nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, convex, terrain},
     // height field
     {nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, none}};
 
@@ -59,7 +78,7 @@ Distance nothing(const PairArguments&) {
 Nearest nearest_of(ShapeType a, ShapeType b) {
   if (b == ShapeType::plane) return nothing;
   if (b == ShapeType::height_field)
-    return a == ShapeType::plane || a == ShapeType::height_field ? nothing : height_field_nearest;
+    return a == ShapeType::plane || a == ShapeType::height_field ? nothing : seen_by_a<height_field_nearest>;
   if (a == ShapeType::plane) return plane_convex;
   if (a == ShapeType::sphere) {
     if (b == ShapeType::sphere) return sphere_sphere;
@@ -68,30 +87,7 @@ Nearest nearest_of(ShapeType a, ShapeType b) {
     if (b == ShapeType::cylinder) return sphere_cylinder;
   }
   if (a == ShapeType::capsule && b == ShapeType::capsule) return capsule_capsule;
-  return convex_convex;
-}
-
-// Two shapes of one type are ordered by what they are and how they lie to each other, never by which came
-// first: a tie is then resolved the same way whatever the order, and wherever the scene is.
-[[gnu::noinline]] bool twins_in_order(const Shape& a, const Placement& at_a, const Shape& b,
-                                      const Placement& at_b) {
-  for (int i = 0; i < 3; ++i)
-    if (a.size[i] != b.size[i]) return a.size[i] < b.size[i];
-  if (a.hull != b.hull && a.hull->radius != b.hull->radius) return a.hull->radius < b.hull->radius;
-  const Vec3 r = at_b.p - at_a.p;
-  const double noise = 1e-18 * squared_norm(r);
-  for (int i = 0; i < 3; ++i) {
-    // Its component in A's frame, and that of the way back in B's.
-    const double difference = dot(at_a.R.column(i) + at_b.R.column(i), r);
-    if (difference * difference > noise) return difference < 0;
-  }
-  // The axis of the turn from A to B has the same components in both frames, and changes sign with the order.
-  const Vec3 x = transpose_times(at_a.R, at_b.R.x), y = transpose_times(at_a.R, at_b.R.y),
-             z = transpose_times(at_a.R, at_b.R.z);
-  const Vec3 turn(y[2] - z[1], z[0] - x[2], x[1] - y[0]);
-  for (int i = 0; i < 3; ++i)
-    if (std::abs(turn[i]) > 1e-12) return turn[i] < 0;
-  return true;
+  return seen_by_a<convex_convex>;
 }
 
 bool in_order(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b) {
@@ -123,6 +119,26 @@ int collide_in_order(const Shape& a, const Placement& at_a, const Shape& b, cons
 }
 
 }  // namespace
+
+bool twins_in_order(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b) {
+  for (int i = 0; i < 3; ++i)
+    if (a.size[i] != b.size[i]) return a.size[i] < b.size[i];
+  if (a.hull != b.hull && a.hull->radius != b.hull->radius) return a.hull->radius < b.hull->radius;
+  const Vec3 r = at_b.p - at_a.p;
+  const double noise = 1e-18 * squared_norm(r) + 1e-28 * (squared_norm(at_a.p) + squared_norm(at_b.p));
+  for (int i = 0; i < 3; ++i) {
+    // Its component in A's frame, and that of the way back in B's.
+    const double difference = dot(at_a.R.column(i) + at_b.R.column(i), r);
+    if (difference * difference > noise) return difference < 0;
+  }
+  // The axis of the turn from A to B has the same components in both frames, and changes sign with the order.
+  const Vec3 x = transpose_times(at_a.R, at_b.R.x), y = transpose_times(at_a.R, at_b.R.y),
+             z = transpose_times(at_a.R, at_b.R.z);
+  const Vec3 turn(y[2] - z[1], z[0] - x[2], x[1] - y[0]);
+  for (int i = 0; i < 3; ++i)
+    if (std::abs(turn[i]) > 1e-12) return turn[i] < 0;
+  return true;
+}
 
 int collide(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b, double margin,
             ContactPoint* out) {

@@ -1,5 +1,6 @@
 #pragma once
-// The narrow phase by pair of types. Each function takes the types in the order of its name.
+// The narrow phase by pair of types. Each function takes the types in the order of its name. Those of convex
+// shapes, two boxes and height fields work in A's frame: at_a is the identity (frame_of_a.hpp).
 
 #include "articula/collision/narrowphase.hpp"
 
@@ -38,6 +39,10 @@ int capsule_capsule_contacts(const PairArguments& pair, ContactPoint* out);
 int box_box_contacts(const PairArguments& pair, ContactPoint* out);
 int convex_contacts(const PairArguments& pair, ContactPoint* out);
 int height_field_contacts(const PairArguments& pair, ContactPoint* out);  // the field is b
+
+// Two shapes of one type are ordered by what they are and how they lie to each other, never by which came
+// first: a tie is then resolved the same way whatever the order, and wherever the scene is.
+bool twins_in_order(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b);
 
 // Points that share faces or parallel lines, for a pair whose nearest points are known.
 int manifold(const PairArguments& pair, const Distance& nearest, ContactPoint* out);

@@ -90,14 +90,15 @@ int plane_cylinder_contacts(const PairArguments& pair, ContactPoint* out) {
     if (count > 0) return count;
   }
   const Vec3 rim = pair.at_b.p + (across > 0 ? down * (radius / across) : pair.at_b.R.x * radius);
-  const Vec3 end = axis * (low ? half : -half);
   const bool degenerate = across < 1e-12;
-  out[0] = on_plane(n, rim + end, middle - sink - tilt, {FeatureKind::circle, low});
-  out[0].degenerate = degenerate;
-  if (middle - sink + tilt > pair.margin) return 1;
-  out[1] = on_plane(n, rim - end, middle - sink + tilt, {FeatureKind::circle, 1 - low});
-  out[1].degenerate = degenerate;
-  return 2;
+  int count = 0;
+  for (int side = 0; side < 2; ++side) {
+    const double height = middle - sink + (side == low ? -tilt : tilt);
+    if (height > pair.margin) continue;
+    out[count] = on_plane(n, rim + axis * (side ? half : -half), height, {FeatureKind::circle, side});
+    out[count++].degenerate = degenerate;
+  }
+  return count;
 }
 
 int plane_ellipsoid_contacts(const PairArguments& pair, ContactPoint* out) {

@@ -11,6 +11,11 @@
 namespace articula::collision {
 namespace {
 
+// Cores this close have no direction between them: rounding of their size, and of where they are.
+double least_apart(Vec3 place, double size) {
+  return 1e-28 * size * size + 1e-30 * squared_norm(place);  // squared
+}
+
 // The rest of a distance between cores: cores apart by `apart` (from A to B, at the nearest points), radii.
 // Where the cores touch, `fallback()` is the direction.
 template <class Fallback>
@@ -18,7 +23,7 @@ Distance between_cores(Vec3 core_a, Vec3 apart, double radius_a, double radius_b
                        Fallback&& fallback) {
   Distance d;
   const double squared = squared_norm(apart);
-  d.degenerate = !(squared > 1e-28 * size * size);
+  d.degenerate = !(squared > least_apart(core_a, size));
   const double length = d.degenerate ? 0.0 : std::sqrt(squared);
   d.normal = d.degenerate ? fallback() : apart * (1.0 / length);
   d.distance = length - radius_a - radius_b;
@@ -47,10 +52,19 @@ Feature capsule_feature(double t, double half) {
 
 }  // namespace
 
+namespace {
+
+// The z axis of the smaller sphere; of equal ones, of that which comes first in an order of their own.
+[[gnu::noinline]] Vec3 sphere_fallback(const PairArguments& pair) {
+  return twins_in_order(pair.a, pair.at_a, pair.b, pair.at_b) ? pair.at_a.R.z : -pair.at_b.R.z;
+}
+
+}  // namespace
+
 Distance sphere_sphere(const PairArguments& pair) {
   const double ra = pair.a.size[0], rb = pair.b.size[0];
   Distance d = between_cores(pair.at_a.p, pair.at_b.p - pair.at_a.p, ra, rb, std::max(ra, rb),
-                             [&] { return pair.at_a.R.z; });
+                             [&] { return sphere_fallback(pair); });
   beyond(d, pair.margin);
   return d;
 }
@@ -68,21 +82,29 @@ Distance sphere_capsule(const PairArguments& pair) {
 
 namespace {
 
+// Ties within what rounding of the sizes and of the place in the world can do are decided by the order of the
+// features instead.
+double tie_noise(const PairArguments& pair, double size) {
+  return 1e-13 * size +
+         1e-15 * (std::abs(pair.at_a.p[0]) + std::abs(pair.at_a.p[1]) + std::abs(pair.at_a.p[2]));
+}
+
 // Centre inside the box: out through the nearest face. The first of equally near faces is taken.
 Distance sphere_in_box(const PairArguments& pair, Vec3 c) {
   const Vec3 half = pair.b.size;
+  const double noise = tie_noise(pair, std::max({half[0], half[1], half[2]}));
   int axis = 0;
-  double least = INFINITY;
+  double least = half[0] - std::abs(c[0]);
   bool tie = false;
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 1; i < 3; ++i) {
     const double depth = half[i] - std::abs(c[i]);
-    tie = depth < least ? depth > least * (1 - 1e-12) : tie || depth < least * (1 + 1e-12);
-    if (depth < least) {
+    tie = std::abs(depth - least) <= noise || (tie && depth > least);
+    if (depth < least - noise) {
       least = depth;
       axis = i;
     }
   }
-  const bool positive = c[axis] >= 0;
+  const bool positive = c[axis] >= -noise;
   const Vec3 outward = pair.at_b.R.column(axis) * (positive ? 1.0 : -1.0);
   Distance d;
   d.normal = -outward;
@@ -90,7 +112,7 @@ Distance sphere_in_box(const PairArguments& pair, Vec3 c) {
   d.point_a = pair.at_a.p + d.normal * pair.a.size[0];
   d.point_b = d.point_a + d.normal * d.distance;
   d.feature_b = {FeatureKind::face, 2 * axis + (positive ? 1 : 0)};
-  d.degenerate = tie || c[axis] == 0;
+  d.degenerate = tie || std::abs(c[axis]) <= noise;
   return d;
 }
 
@@ -121,13 +143,21 @@ Vec3 nearest_in_box(Vec3 half, Vec3 c) {
 
 int signs(Vec3 v) { return lane_bits(v.lanes > broadcast(0.0)) & 7; }
 
+// Beyond the box along an axis by no more than rounding is not beyond it.
+Feature box_feature(Vec3 apart, Vec3 c) {
+  const Vec3 away = absolute(apart), place = absolute(c);
+  const double noise =
+      1e-9 * std::max({away[0], away[1], away[2]}) + 1e-15 * std::max({place[0], place[1], place[2]});
+  return box_features[lane_bits(away.lanes > broadcast(noise)) & 7][signs(c)];
+}
+
 Distance sphere_box_from(const PairArguments& pair, Vec3 c, Vec3 q) {
   const Vec3 half = pair.b.size, apart = q - c;
   const double size = std::max({half[0], half[1], half[2], pair.a.size[0]});
   if (!(squared_norm(apart) > 1e-30 * size * size)) return sphere_in_box(pair, q);
   Distance d = between_cores(pair.at_a.p, pair.at_b.R * apart, pair.a.size[0], 0.0, size,
                              [&] { return pair.at_b.R * unit(apart); });
-  d.feature_b = box_features[signs(absolute(apart))][signs(c)];
+  d.feature_b = box_feature(apart, c);
   beyond(d, pair.margin);
   return d;
 }
@@ -156,6 +186,24 @@ struct OverCylinder {
   }
 };
 
+// Centre inside, or over the side or an end: out through the nearer. Of equals the side, and the upper end.
+Distance sphere_in_cylinder(const PairArguments& pair, const OverCylinder& o, double size) {
+  const double ra = pair.a.size[0], noise = tie_noise(pair, size);
+  const int cap = o.along > -noise ? 1 : 0;
+  Distance d;
+  const bool by_side = o.end <= o.side + noise, on_axis = o.across <= noise;
+  const Vec3 down = cap ? -pair.at_b.R.z : pair.at_b.R.z;
+  d.normal = !by_side ? down : on_axis ? -pair.at_b.R.x : o.radial * (-1.0 / o.across);
+  d.distance = (by_side ? o.side : o.end) - ra;
+  d.point_a = pair.at_a.p + d.normal * ra;
+  d.point_b = d.point_a + d.normal * d.distance;
+  d.feature_b = by_side ? Feature{FeatureKind::line, 0} : Feature{FeatureKind::face, cap};
+  d.degenerate =
+      (by_side && on_axis) || (!by_side && std::abs(o.along) <= noise) || std::abs(o.side - o.end) <= noise;
+  beyond(d, pair.margin);
+  return d;
+}
+
 Distance sphere_cylinder_from(const PairArguments& pair, const OverCylinder& o) {
   const double ra = pair.a.size[0];
   const double size = std::max({pair.b.size[0], pair.b.size[1], ra}), tiny = 1e-15 * size;
@@ -168,17 +216,7 @@ Distance sphere_cylinder_from(const PairArguments& pair, const OverCylinder& o) 
     beyond(d, pair.margin);
     return d;
   }
-  Distance d;
-  const bool by_side = o.end <= o.side;
-  d.normal = !by_side ? down : o.across > 0 ? o.radial * (-1.0 / o.across) : -pair.at_b.R.x;
-  d.distance = std::max(o.side, o.end) - ra;
-  d.point_a = pair.at_a.p + d.normal * ra;
-  d.point_b = d.point_a + d.normal * d.distance;
-  d.feature_b = by_side ? Feature{FeatureKind::line, 0} : Feature{FeatureKind::face, cap};
-  d.degenerate =
-      (by_side && o.across <= tiny) || (!by_side && o.along == 0) || std::abs(o.side - o.end) <= tiny;
-  beyond(d, pair.margin);
-  return d;
+  return sphere_in_cylinder(pair, o, size);
 }
 
 }  // namespace
@@ -206,7 +244,7 @@ int sphere_box_contacts(const PairArguments& pair, ContactPoint* out) {
   out->distance = length - radius;
   out->position = pair.at_a.p + out->normal * (0.5 * (length + radius));
   out->feature_a = {FeatureKind::point, 0};
-  out->feature_b = box_features[signs(absolute(apart))][signs(c)];
+  out->feature_b = box_feature(apart, c);
   out->rule = NormalRule::features;
   out->face_a = out->face_b = -1;
   out->degenerate = false;
@@ -287,18 +325,20 @@ int capsule_capsule_contacts(const PairArguments& pair, ContactPoint* out) {
   if (out_of_reach(nearest, ra + rb + pair.margin)) return 0;
   const double low = std::max(-ha, middle - hb * std::abs(c)), high = std::min(ha, middle + hb * std::abs(c));
   const Distance single = capsule_capsule_from(pair, x, m, nearest);
-  if (!(x.sine < parallel_angle * parallel_angle && high > low))
+  if (!(x.sine < parallel_angle * parallel_angle && high > low + 1e-9 * (ha + hb)))
     return add_capsule_ends(pair, out, write(single, out));
+  const double noise = tie_noise(pair, 1e3 * (ha + hb));
   int count = 0;
   for (const bool upper : {false, true}) {
     // The end belongs to A, or to B: then its parameter along B is its own end.
-    const bool of_a = upper ? ha <= middle + hb * std::abs(c) : -ha >= middle - hb * std::abs(c);
+    const bool of_a =
+        upper ? ha <= middle + hb * std::abs(c) + noise : -ha >= middle - hb * std::abs(c) - noise;
     const bool b_up = (c > 0) == upper;
     const double s_end = upper ? ha : -ha, t_end = b_up ? hb : -hb;
     const double s = of_a ? s_end : clamp(dot(ea, r + eb * t_end), -ha, ha);
     const double t = of_a ? clamp(dot(eb, ea * s_end - r), -hb, hb) : t_end;
     const Vec3 apart = r + eb * t - ea * s;
-    Distance d = between_cores(pair.at_a.p + ea * s, apart, ra, rb, ha + hb, [&] { return any_across(ea); });
+    Distance d = between_cores(pair.at_a.p + ea * s, apart, ra, rb, ha + hb, [&] { return pair.at_a.R.x; });
     // Axes closer to each other than their ends stray apart: only the crossing has the pair's normal.
     if (!single.degenerate && dot(d.normal, single.normal) < flat_cosine) return write(single, out);
     if (d.distance > pair.margin) continue;

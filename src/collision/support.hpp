@@ -114,10 +114,10 @@ struct ConvexPair {
   Placement b_in_a;
   double size = 0.0;  // the larger of the two
 
-  ConvexPair(const Shape& first, const Placement& at_first, const Shape& second, const Placement& at_second)
+  ConvexPair(const Shape& first, const Shape& second, const Placement& second_in_first)
       : a(&first),
         b(&second),
-        b_in_a(relative(at_first, at_second)),
+        b_in_a(second_in_first),
         size(std::max(size_of(first), size_of(second))) {}
 };
 
