@@ -76,13 +76,11 @@ void add(Summary& sum, const GradientCheck& check, const std::vector<BlockResult
     block.states_in_contact += in_contact;
     block.nonzero += result.largest > 1e-12;
     block.frozen_left_out += result.frozen_left_out;
-    // A derivative that does not exist: rows that cannot follow, redundant contacts that slide, features that
-    // tie.
-    const bool none =
-        result.one_sided && std::max(result.frozen_error, result.true_error) > options.tolerance;
+    if (!result.frozen_left_out) block.worst_frozen = std::max(block.worst_frozen, result.frozen_error);
+    // A derivative of the step as it is need not exist: rows that cannot follow, redundant contacts that
+    // slide, features that tie. With the modes held there is one.
+    const bool none = result.one_sided && result.true_error > options.tolerance;
     block.one_sided += none;
-    if (!result.frozen_left_out && !none)
-      block.worst_frozen = std::max(block.worst_frozen, result.frozen_error);
     const bool left_out = result.true_left_out || none;
     block.left_out += left_out;
     if (!left_out) block.worst = std::max(block.worst, result.true_error);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "articula/derivatives/differences.hpp"
 #include "articula/dynamics/force_switches.hpp"
@@ -22,7 +23,7 @@ constexpr ParameterKind kinds[] = {
 
 constexpr double accurate = 3e-8;   // relative error at which differences need not be better
 constexpr double undecided = 1e-6;  // where differences are less sure than this they are not held against us
-constexpr int most_tables = 3;      // from different first steps
+constexpr double turned = 0.98;     // cosine: what slides in another direction than this is another choice
 
 }  // namespace
 
@@ -35,32 +36,66 @@ const std::vector<std::string>& block_names() {
   return names;
 }
 
-// What must be the same in all evaluations: the modes of every row that carries something, and the sides of
-// all kinks of forces. Rows that come and go without carrying anything do not matter.
+// What must be the same in all evaluations: the modes of every row that carries something, which loops close
+// as fast as they may, roughly where sliding contacts slide to (a law that is held goes on beyond a reversal,
+// to another root), and the sides of all kinks of forces. Rows that come and go without carrying anything do
+// not matter.
 struct GradientCheck::Signature {
   struct Row {
     std::uint64_t key;
     std::array<RowMode, 6> mode;
     BiasMode bias;
-    bool operator==(const Row&) const = default;
+    unsigned capped;                 // a bit for each row
+    std::array<double, 5> slides{};  // the direction, if it does
+
+    bool same(const Row& there) const {
+      if (key != there.key || mode != there.mode || bias != there.bias || capped != there.capped)
+        return false;
+      const double cosine = std::inner_product(slides.begin(), slides.end(), there.slides.begin(), 0.0);
+      return mode[1] != RowMode::slide || cosine > turned;
+    }
   };
   std::vector<Row> rows;
   std::vector<int> sides;
   std::vector<ForceSwitch> switches;
   static constexpr int either_side = 2;
 
-  void read_rows(const ContactRows& from) {
+  void read_rows(const ContactRows& from, double recovery_speed) {
     rows.clear();
     for (const Item& item : from.items()) {
       const int at = from.row_of(item);
-      Row row{item.key, {}, item.bias};
+      Row row{item.key, {}, item.bias, 0};
       bool carries = false;
       for (int i = 0; i < item.rows; ++i) {
         row.mode[i] = from.mode[at + i] == RowMode::yield ? RowMode::hold : from.mode[at + i];
         carries |= row.mode[i] != RowMode::free;
       }
+      if (item.kind == RowKind::equality) row.capped = capped_lanes(from, item, recovery_speed);
+      if (item.kind == RowKind::contact && item.rows > 1 && row.mode[1] == RowMode::slide) {
+        double squared = 0.0;
+        for (int i = 1; i < item.rows; ++i) {
+          row.slides[i - 1] = from.block(item).mu[i - 1] * from.sigma[at + i];
+          squared += row.slides[i - 1] * row.slides[i - 1];
+        }
+        for (double& d : row.slides) d /= std::sqrt(std::max(squared, 1e-300));
+      }
       if (carries) rows.push_back(row);
     }
+  }
+
+  static unsigned capped_lanes(const ContactRows& from, const Item& item, double recovery_speed) {
+    unsigned bits = 0;
+    for (int k = 0; k < item.quads; ++k) {
+      for (int lane = 0; lane < 4; ++lane) {
+        if (std::abs(from.quads()[item.quad + k].bias[lane]) >= recovery_speed) bits |= 1u << (4 * k + lane);
+      }
+    }
+    return bits;
+  }
+
+  bool same_rows(const Signature& there) const {
+    return std::equal(rows.begin(), rows.end(), there.rows.begin(), there.rows.end(),
+                      [](const Row& a, const Row& b) { return a.same(b); });
   }
 
   // What rests in a medium may move either way: the second derivative of its drag jumps, not the first.
@@ -111,11 +146,28 @@ MatrixX GradientCheck::along(const MatrixX& directions) {
   return columns;
 }
 
-// Of the step with its modes held, or as it is: then a first step counts only if all evaluations share the
-// modes of the undisturbed one. First steps are tried until the estimated error is far below what is asked
-// for, in a block whose largest number is `scale`; functions may vary fast, and may be noisy. False if there
-// is no such step.
-bool GradientCheck::difference(const VectorX& dz, bool held, bool jumps, double scale, VectorX& derivative) {
+namespace {
+
+// What f does not know of itself: third differences over steps in which nothing smooth could be seen.
+template <class F>
+double noise_of(const F& f, const bool& same) {
+  double noise = 0.0;
+  for (const double step : {1e-8, 1e-7, 1e-6}) {
+    const VectorX third = f(3.0 * step) - 3.0 * f(step) + 3.0 * f(-step) - f(-3.0 * step);
+    if (!same) break;
+    noise = std::max(noise, 0.5 * third.cwiseAbs().maxCoeff());
+  }
+  return noise;
+}
+
+}  // namespace
+
+// Of the step with its modes held, or as it is. A first step counts only if all evaluations share the
+// signature of the undisturbed one. First steps are tried until the estimated error is far below what is
+// asked for, in a block whose largest number is `scale`; functions may vary fast, and may be noisy. False if
+// there is no such step.
+bool GradientCheck::difference(const VectorX& dz, bool held, bool jumps, double scale, VectorX& derivative,
+                               VectorX& rounding) {
   disturbed_.hold_modes(held);
   VectorX x(disturbed_.outputs());
   Signature there;
@@ -124,30 +176,18 @@ bool GradientCheck::difference(const VectorX& dz, bool held, bool jumps, double 
   const auto evaluate = [&](double t) -> VectorX {
     same = disturbed_.at(dz, t, x) && same && disturbed_.report().contact != SolveStatus::inexact;
     if (!same) return x;
-    there.read_rows(disturbed_.contact()->rows);
+    there.read_rows(disturbed_.contact()->rows, settings_.recovery_speed);
     there.read_sides(model_, disturbed_.data(), disturbed_.motion(), *settings_.dt + t * dt_rate);
-    same = there.rows == signature_->rows && signature_->same_sides(there);
+    same = signature_->same_rows(there) && signature_->same_sides(there);
     return x;
   };
-  // Rounding is what second differences see where f is straight.
-  constexpr double close = 1e-10;
-  const VectorX middle = evaluate(0.0), ahead = evaluate(close), behind = evaluate(-close);
-  const double seen = (evaluate(2.0 * close) - 2.0 * ahead + middle).cwiseAbs().maxCoeff() +
-                      (ahead - 2.0 * middle + behind).cwiseAbs().maxCoeff();
-  const double noise = same ? std::max(noise_, seen) : noise_;
-  // Held modes do not hold the cap on how fast loops close: only small errors of theirs stay below it.
-  bool moves_loops = !dz.segment(disturbed_.layout().q, model_.nv()).isZero(0.0) || dt_rate != 0.0;
-  for (const ParameterSlice& slice : model_.parameters().of_kind(ParameterKind::placement))
-    moves_loops |= !dz.segment(disturbed_.layout().theta + slice.offset, slice.size).isZero(0.0);
-  moves_loops = moves_loops && !model_.description().equalities.empty();
+  const double noise = std::max(noise_, noise_of(evaluate, same));
   Differences best;
-  int tables = 0;
   const double floor = std::max(1e-3 * scale, 1e-9);
   const auto error = [&] {
     return (best.error.array() / best.derivative.cwiseAbs().array().max(floor)).maxCoeff();
   };
   for (const double step : {1e-2, 1e-3, 1e-1, 1e-4, 1e-5, 1e-6, 1e-7, 1.0}) {
-    if (held && moves_loops && step > 2e-4) continue;
     same = true;
     evaluate(step);
     if (same) evaluate(-step);
@@ -155,24 +195,22 @@ bool GradientCheck::difference(const VectorX& dz, bool held, bool jumps, double 
     const Differences found = ridders_differences(evaluate, step, jumps, noise);
     if (!same) continue;
     keep_better(best, found);
-    if (++tables == most_tables) break;
     if (error() <= accurate) break;
   }
-  if (tables == 0) return false;
+  if (best.derivative.size() == 0) return false;
   derivative = best.derivative;
+  rounding = best.rounding;
   uncertainty_ = std::max(uncertainty_, error());
   return true;
 }
 
 namespace {
 
-// Where nothing can move, differences see rounding and nothing else; and no difference of numbers of order
-// one over steps of order one knows more than some 13 digits behind the point.
-double error_of(const MatrixX& derivative, MatrixX reference) {
-  constexpr double noise = 1e-10, rounding = 2e-13;
-  if (derivative.cwiseAbs().maxCoeff() < noise && reference.cwiseAbs().maxCoeff() < noise) return 0.0;
-  reference = ((derivative - reference).array().abs() < rounding).select(derivative, reference);
-  return relative_error(derivative, reference);
+// max |A - R| / max(|R|, 1e-3 max |R|, 1e-9), where what rounding alone puts into R is no difference.
+double error_of(const MatrixX& A, const MatrixX& R, const MatrixX& rounding) {
+  const double floor = std::max(1e-3 * R.cwiseAbs().maxCoeff(), 1e-9);
+  const auto off = ((A - R).cwiseAbs() - rounding).cwiseMax(0.0).array();
+  return (off / R.cwiseAbs().array().max(floor)).maxCoeff();
 }
 
 }  // namespace
@@ -185,19 +223,21 @@ void GradientCheck::compare(const MatrixX& derivative, const MatrixX& directions
   block.present = true;
   block.one_sided = inconsistency_ > 1e-9 || certificate_.one_sided;
   block.largest = derivative.cwiseAbs().maxCoeff();
-  MatrixX reference(derivative.rows(), directions.cols());
+  MatrixX reference(derivative.rows(), directions.cols()), rounding = reference;
   for (const bool held : {true, false}) {
     bool& left_out = held ? block.frozen_left_out : block.true_left_out;
-    VectorX column;
+    VectorX column, rounded;
     uncertainty_ = 0.0;
     for (Eigen::Index i = 0; i < directions.cols() && !left_out; ++i) {
-      left_out = !difference(directions.col(i), held, jumps, block.largest, column);
-      if (!left_out) reference.col(i) = column;
+      left_out = !difference(directions.col(i), held, jumps, block.largest, column, rounded);
+      if (left_out) break;
+      reference.col(i) = column;
+      rounding.col(i) = rounded;
     }
     if (left_out) continue;
-    const double error = error_of(derivative, reference);
-    // Steps short enough to keep the modes may drown in rounding: such differences decide nothing.
-    left_out = !held && error > undecided && error < 3.0 * uncertainty_;
+    const double error = error_of(derivative, reference, rounding);
+    // Steps short enough to keep the modes may be too short to tell: such differences decide nothing.
+    left_out = !held && error > undecided && error < uncertainty_;
     if (!left_out) (held ? block.frozen_error : block.true_error) = error;
   }
 }
@@ -239,7 +279,7 @@ bool GradientCheck::run(const State& start, const Input& input, unsigned seed,
   blocks.assign(block_names().size(), {});
   signature_->rows.clear();
   if (impulse_step(model_, data_, work_, settings, input, end, cold).status != StepStatus::ok) return false;
-  signature_->read_rows(work_.rows);
+  signature_->read_rows(work_.rows, settings_.recovery_speed);
   signature_->read_sides(model_, data_, work_.free, settings.dt);
   const double fastest = std::max(
       {work_.v_free.cwiseAbs().maxCoeff(), start.v.cwiseAbs().maxCoeff(), start.q.cwiseAbs().maxCoeff()});

@@ -1,5 +1,7 @@
 #include "cli/gradient_directions.hpp"
 
+#include <Eigen/Eigenvalues>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -22,16 +24,18 @@ int body_of(const Model& model, int inertia_offset) {
   return 0;
 }
 
-// A direction in which the body stays real: its pseudo-inertia J = [S h; h^T m], S = tr(I)/2 1 - I, is
-// deformed to (1 + t A) J (1 + t A)^T, to first order.
+// A direction in which the body stays real, in its own measure: its pseudo-inertia J = [S h; h^T m] = L L^T,
+// S = tr(I)/2 1 - I, becomes L (1 + t (A + A^T)) L^T.
 InertialVector real_direction(const ConstVectorRef& pi, std::mt19937& random) {
-  std::uniform_real_distribution<double> uniform(-0.5, 0.5);
+  std::uniform_real_distribution<double> uniform(-0.25, 0.25);
   Matrix3 I;
   I << pi[4], pi[5], pi[6], pi[5], pi[7], pi[8], pi[6], pi[8], pi[9];
   Eigen::Matrix4d J, A;
   J << 0.5 * I.trace() * Matrix3::Identity() - I, pi.segment<3>(1), pi.segment<3>(1).transpose(), pi[0];
   for (double& x : A.reshaped()) x = uniform(random);
-  const Eigen::Matrix4d dJ = A * J + J * A.transpose();
+  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix4d> axes(J);
+  const Eigen::Matrix4d L = axes.eigenvectors() * axes.eigenvalues().cwiseMax(0.0).cwiseSqrt().asDiagonal();
+  const Eigen::Matrix4d dJ = L * (A + A.transpose()) * L.transpose();
   const Matrix3 dS = dJ.topLeftCorner<3, 3>(), dI = dS.trace() * Matrix3::Identity() - dS;
   InertialVector direction;
   direction << dJ(3, 3), dJ.topRightCorner<3, 1>(), dI(0, 0), dI(0, 1), dI(0, 2), dI(1, 1), dI(1, 2),

@@ -15,7 +15,8 @@ void keep_better(Differences& best, const Differences& other) {
   for (Eigen::Index i = 0; i < other.derivative.size(); ++i) {
     // Not-a-number, where f could not be had, is worse than any error.
     if (other.error[i] < best.error[i] || std::isnan(best.error[i]))
-      best.error[i] = other.error[i], best.derivative[i] = other.derivative[i];
+      best.error[i] = other.error[i], best.derivative[i] = other.derivative[i],
+      best.rounding[i] = other.rounding[i];
   }
 }
 
@@ -50,7 +51,8 @@ struct Extrapolation {
       if (k < 3) continue;  // few extrapolations may agree by chance
       const VectorX spread =
           (current.back() - fine).cwiseAbs().cwiseMax((current.back() - coarse).cwiseAbs());
-      keep_better(best, {current.back(), (spread.array() + rounding.back()).matrix()});
+      keep_better(best, {current.back(), (spread.array() + rounding.back()).matrix(),
+                         VectorX::Constant(spread.size(), rounding.back())});
     }
     previous = current;
     previous_rounding = rounding;

@@ -9,7 +9,8 @@ namespace articula {
 
 struct Differences {
   VectorX derivative;
-  VectorX error;  // estimated, per component
+  VectorX error;     // estimated, per component: of the extrapolation, and rounding
+  VectorX rounding;  // the part of it that noise in f explains
 };
 
 // d f(t)/dt at t = 0. Steps shrink from `step` by sqrt 2; of the extrapolations, the one with the smallest
