@@ -33,7 +33,7 @@ Motion ContactRates::velocity(const Data& data, int body) const {
 }
 
 void ContactRates::prepare(const Model& model, const Data& before, const Data& after, const ImpulseWork& work,
-                           const ImpulseSettings& settings) {
+                           const ImpulseSettings& settings, const std::vector<RowMode>& modes) {
   model_ = &model;
   before_ = &before;
   after_ = &after;
@@ -47,6 +47,7 @@ void ContactRates::prepare(const Model& model, const Data& before, const Data& a
   const auto& items = work.rows.items();
   for (size_t i = 0; i < items.size(); ++i) {
     const bool bodies = items[i].kind == RowKind::equality && items[i].rows >= 3;
+    if (!bodies && modes[work.rows.row_of(items[i])] == RowMode::free) continue;
     if (items[i].kind == RowKind::contact)
       add_touch(items[i], static_cast<int>(i));
     else if (bodies)

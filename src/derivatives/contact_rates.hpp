@@ -29,9 +29,11 @@ class ContactRates {
  public:
   explicit ContactRates(const Model& model) : model_(&model) {}
 
-  // For the last step; `after` holds velocities for v+, `before` those for v.
+  // For the last step; `after` holds velocities for v+, `before` those for v (if something bounces). Rows
+  // that `modes` leave free carry nothing, and nothing depends on how fast they part: they are left out.
   void prepare(const Model& model, const Data& before, const Data& after, const ImpulseWork& work,
-               const ImpulseSettings& settings);
+               const ImpulseSettings& settings, const std::vector<RowMode>& modes);
+  bool on_bodies() const { return !touches_.empty() || !joins_.empty(); }
 
   // Wrenches of all impulses on the links' bodies (about their trees' reference points), and forces at the
   // joints that are not wrenches: limits, dry friction, couplings.

@@ -7,6 +7,7 @@
 #include "articula/model/sizes.hpp"
 #include "dynamics/slots.hpp"
 #include "impulse_work.hpp"
+#include "kinematics/motion_sweep.hpp"
 
 namespace articula {
 
@@ -29,6 +30,7 @@ ImpulseDerivatives::Work::Work(const Model& robot)
       body_bars(robot.nbody()),
       dF(robot.nbody()),
       link_force(robot.nlink()),
+      link_change(robot.nlink()),
       Y(robot.nbody()),
       columns(robot) {
   field.own.resize(robot.nbody());
@@ -58,12 +60,12 @@ bool ImpulseDerivatives::prepare(const Model& model, Data& data, const ImpulseWo
   w.after.S = data.S;
   w.after.sine = data.sine;
   w.after.cosine = data.cosine;
-  propagate_motion(model, w.after, step.v_next.data(), nullptr);
-  motion_rates(model, w.after, step.v_next.data(), nullptr);
-  propagate_motion(model, data, step.free.v.data(), nullptr);
-  w.rates.prepare(model, data, w.after, step, settings);
+  sweep_motion(model, w.after, step.v_next.data(), nullptr, false);
   w.bounces = false;
   for (const Item& item : step.rows.items()) w.bounces |= item.bias == BiasMode::bounce;
+  if (w.bounces) propagate_motion(model, data, step.free.v.data(), nullptr);
+  w.modes = step.rows.mode;
+  w.rates.prepare(model, data, w.after, step, settings, w.modes);
 
   auto& held = w.residual.held_forces();
   std::fill(w.field.own.begin(), w.field.own.end(), Force{});
@@ -74,8 +76,8 @@ bool ImpulseDerivatives::prepare(const Model& model, Data& data, const ImpulseWo
   w.slots_found = false;
 
   for (std::vector<double>* vector : {&w.dsigma, &w.rho, &w.c, &w.dlam}) vector->resize(step.rows.size());
-  w.modes = step.rows.mode;
   w.choice.found = false;
+  w.solution.resize(0);
   return w.factor_laws();
 }
 
@@ -103,9 +105,11 @@ bool ImpulseDerivatives::Work::may_choose() const {
 
 bool ImpulseDerivatives::relabel(const std::vector<RowMode>& modes) {
   require_size("modes", static_cast<long>(modes.size()), work_->step->rows.size());
-  work_->modes = modes;
-  work_->choice.found = false;
-  return work_->factor_laws();
+  Work& w = *work_;
+  w.modes = modes;
+  w.choice.found = false;
+  w.rates.prepare(*w.model, *w.data, w.after, *w.step, w.settings, w.modes);
+  return w.factor_laws();
 }
 
 void ImpulseDerivatives::want_parameters(bool wanted) { work_->wants_parameters = wanted; }
@@ -148,13 +152,17 @@ void ImpulseDerivatives::solve_transposed(VectorRef r) {
     w.step->rows.add_impulses(w.c.data(), w.scratch);
     r1 = w.scratch;
   }
+  w.right_side = r1;
   solve_mass_matrix(*w.model, *w.data, r1);
+  w.solution = r1;
 }
 
 // What only parameters need.
 void ImpulseDerivatives::Work::find_all_slots() {
   if (slots_found) return;
   slots_found = true;
+  propagate_motion(*model, after, step->v_next.data(), nullptr);
+  motion_rates(*model, after, step->v_next.data(), nullptr);
   find_slots(*model, after, step->free.q, slots_after);
   if (bounces) find_slots(*model, *data, step->free.q, slots_before);
 }
@@ -233,9 +241,13 @@ void ImpulseDerivatives::residual_against(const ConstVectorRef& y, VectorRef z_b
   const auto y1 = y.head(w.nv);
   w.scratch = h * y1;
   w.residual.against(w.scratch, z_bar, w.wants_parameters);
-  w.scratch = y1;
-  multiply_mass_matrix(*w.model, *w.data, w.scratch, w.mass_product);
-  w.mass_product += w.step->free.h_slope.cwiseProduct(y1);
+  if (w.solution.size() == w.nv && y1 == w.solution) {
+    w.mass_product = w.right_side;  // y is what was solved for
+  } else {
+    w.scratch = y1;
+    multiply_mass_matrix(*w.model, *w.data, w.scratch, w.mass_product);
+    w.mass_product += w.step->free.h_slope.cwiseProduct(y1);
+  }
   z_bar.segment(in.v, w.nv) += w.mass_product;
   if (w.wants_parameters) {
     w.scratch.setZero();
@@ -254,15 +266,44 @@ void ImpulseDerivatives::residual_against(const ConstVectorRef& y, VectorRef z_b
   w.rates_against(w.scratch.data(), z_bar);
 }
 
+// Of covectors of displacements and velocities of bodies, those of q and v, from the leaves to the root:
+//   dV = Z x V + m,   Z = sum S dq,   m = sum (psi' dq + S dv)
+void ImpulseDerivatives::Work::gather_on_links(const Data& at, Force BodyRateBar::* part, bool position,
+                                               double* q_bar, double* v_bar) {
+  const Structure& s = model->structure();
+  for (int k = 1; k < model->nlink(); ++k) link_force[k] = link_change[k] = {};
+  for (int b = 1; b < model->nbody(); ++b) {
+    const int k = s.bodies[b].link;
+    const Force& dV_bar = body_bars[b].*part;
+    link_change[k] += dV_bar;
+    link_force[k] += cross(at.link_v[k], dV_bar);
+    if (position) link_force[k] += body_bars[b].Z;
+  }
+  for (int k = model->nlink() - 1; k > 0; --k) {
+    const LinkIndex& link = s.links[k];
+    for (int d = link.dof_begin; d < link.dof_end; ++d) {
+      q_bar[d] += dot(at.S[d], link_force[k]) + dot(at.psi_dot[d], link_change[k]);
+      if (v_bar != nullptr) v_bar[d] += dot(at.S[d], link_change[k]);
+    }
+    if (link.root) continue;
+    link_force[link.parent] += link_force[k];
+    link_change[link.parent] += link_change[k];
+  }
+}
+
 // z_bar += gradient of  y1 . (change of J^T lam)  +  (covectors in dsigma) . (changes of sigma)  + rho .
 // (...)
 void ImpulseDerivatives::Work::rates_against(const double* y1, VectorRef z_bar) {
   const Structure& s = model->structure();
   const StepInputs& in = residual.inputs();
-  sum_paths(*model, after, movers, y1);
-  for (int b = 0; b < model->nbody(); ++b) {
-    Y[b] = movers.path[b];
-    body_bars[b] = {};
+  if (wants_parameters || rates.on_bodies()) {
+    sum_paths(*model, after, movers, y1);
+    for (int b = 0; b < model->nbody(); ++b) {
+      Y[b] = movers.path[b];
+      body_bars[b] = {};
+    }
+  } else {
+    return rates.against(nullptr, dsigma.data(), y1, nullptr, z_bar.data() + in.q);
   }
   double* theta_bar = wants_parameters ? z_bar.data() + in.theta : nullptr;
   if (wants_parameters) {
@@ -270,7 +311,12 @@ void ImpulseDerivatives::Work::rates_against(const double* y1, VectorRef z_bar) 
     parameters.against(Y.data(), dsigma.data(), rho.data(), y1, theta_bar);
   }
   rates.against(Y.data(), dsigma.data(), y1, body_bars.data(), z_bar.data() + in.q);
-
+  if (!wants_parameters) {
+    gather_on_links(after, &BodyRateBar::dV, true, z_bar.data() + in.q, nullptr);
+    if (bounces)
+      gather_on_links(*data, &BodyRateBar::dV_before, false, z_bar.data() + in.q, z_bar.data() + in.v);
+    return;
+  }
   const auto gather = [&](const Data& at, const ParameterWork& slots, Force BodyRateBar::* part,
                           bool position, double* v_bar) {
     clear_displacement_covectors(movers);
@@ -316,7 +362,7 @@ void ImpulseDerivatives::certify(GradientCertificate& certificate) const {
   for (const Item& item : rows.items()) {
     const Island& island = rows.islands()[item.island];
     const Margin margin =
-        block_margin(rows.problem(island, 0.0), rows.block(item), rows.lam.data() + island.row_begin,
+        block_margin(w.laws[item.island].problem(), rows.block(item), rows.lam.data() + island.row_begin,
                      rows.sigma.data() + island.row_begin, rows.mode.data() + island.row_begin);
     certificate.impulse_margin = std::min(certificate.impulse_margin, margin.impulse);
     certificate.velocity_margin = std::min(certificate.velocity_margin, margin.velocity);

@@ -18,6 +18,8 @@ struct ImpulseDerivatives::Work {
 
   void rates_along(const double* dq, const double* dv, const double* dtheta);
   void rates_against(const double* y1, VectorRef z_bar);
+  void gather_on_links(const Data& at, Force BodyRateBar::* part, bool position, double* q_bar,
+                       double* v_bar);
   bool factor_laws();
   void find_all_slots();
   void constrain(int total);
@@ -56,9 +58,10 @@ struct ImpulseDerivatives::Work {
   VectorX ignored;                // nv
   std::vector<BodyRate> bodies;
   std::vector<BodyRateBar> body_bars;
-  std::vector<Force> dF;          // per body
-  std::vector<Force> link_force;  // per link
-  std::vector<Motion> Y;          // per body
+  std::vector<Force> dF;                       // per body
+  std::vector<Force> link_force, link_change;  // per link
+  VectorX right_side, solution;                // nv: of the last transposed solve with Mhat
+  std::vector<Motion> Y;                       // per body
   std::vector<double> dsigma, rho, c, dlam;
   WrenchField field;
   ContactColumns columns;

@@ -2,6 +2,8 @@
 
 #include "articula/dynamics/gyroscopic.hpp"
 #include "articula/model/sizes.hpp"
+#include "dynamics/rnea_couplings.hpp"
+#include "kinematics/motion_sweep.hpp"
 
 namespace articula {
 
@@ -39,9 +41,9 @@ void SmoothResidual::prepare(const Model& model, Data& data, const FreeMotionWor
   parameters_ready_ = false;
   acceleration_ = acceleration;
   // The step saw the forces at zero acceleration; the derivatives need those of the motion.
-  propagate_motion(model, data, step.v.data(), acceleration_.data());
+  sweep_motion(model, data, step.v.data(), acceleration_.data(), true);
   gather_forces(model, data, options_);
-  prepare_rnea_products(model, data, rnea_, step.v.data(), acceleration_.data(), options_);
+  prepare_rnea_couplings(model, data, rnea_, options_);
   hold_wrenches(model, forces_, held_forces);
 }
 

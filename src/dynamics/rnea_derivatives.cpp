@@ -2,6 +2,7 @@
 
 #include "articula/dynamics/gyroscopic.hpp"
 #include "articula/model/sizes.hpp"
+#include "rnea_couplings.hpp"
 
 namespace articula {
 
@@ -114,8 +115,13 @@ RneaDerivativeWork::RneaDerivativeWork(const Model& model)
 
 void prepare_rnea_products(const Model& model, Data& data, RneaDerivativeWork& work, const double* v,
                            const double* a, const DynamicsOptions& options) {
-  const Structure& s = model.structure();
   motion_rates(model, data, v, a);
+  prepare_rnea_couplings(model, data, work, options);
+}
+
+void prepare_rnea_couplings(const Model& model, const Data& data, RneaDerivativeWork& work,
+                            const DynamicsOptions& options) {
+  const Structure& s = model.structure();
   for (int d = 0; d < s.nv; ++d) {
     work.psi_ddot[d] = cross(data.dof_a[d], data.S[d]) + cross(data.dof_v[d], data.psi_dot[d]);
   }
