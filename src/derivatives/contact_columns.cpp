@@ -27,7 +27,8 @@ struct ContactColumns::Response {
   Column column[12];
   Mat3 linear[2]{}, angular[2]{};  // axes of the rows across the lanes
 
-  explicit Response(const ContactRates::Touch& t) {
+  // Only of the sides that move.
+  Response(const ContactRates::Touch& t, bool moves_a, bool moves_b) {
     for (int i = 0; i < t.rows; ++i) {
       Mat3& axes = (t.angular[i] ? angular : linear)[i / 4];
       const Vec3 axis = axis_of(t.frame, t.axis[i]);
@@ -35,7 +36,7 @@ struct ContactColumns::Response {
       axes.y.lanes[i % 4] = axis[1];
       axes.z.lanes[i % 4] = axis[2];
     }
-    for (int k = 0; k < 12; ++k) {
+    for (int k = moves_a ? 0 : 6; k < (moves_b ? 12 : 6); ++k) {
       const collision::ContactRate& rate = t.rate.motion[k];
       Column& c = column[k];
       const Vec3 change[3] = {rate.normal, t.t_rate[0] * rate.normal, t.t_rate[1] * rate.normal};
@@ -66,7 +67,11 @@ ContactColumns::ContactColumns(const Model& model)
 void ContactColumns::add_touch(const Data& after, const ContactRates::Touch& t, RowMatrixRef sigma_by_q,
                                double* residual, int stride) {
   const Structure& s = model_->structure();
-  const Response response(t);
+  const auto moves = [&](int body) {
+    const LinkIndex& link = s.links[s.bodies[body].link];
+    return link.dof_begin != link.dof_end;
+  };
+  const Response response(t, moves(t.body_a), moves(t.body_b));
   columns_.clear();
   for (int side = 0; side < 2; ++side) {
     const int body = side == 0 ? t.body_a : t.body_b;

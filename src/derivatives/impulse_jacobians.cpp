@@ -1,6 +1,5 @@
 // dv+ = N + P X:  N = -Mhat^-1 dr1,  K X = -A^T (J N + dsigma),  P = Mhat^-1 J^T B, all columns at once.
 
-#include "articula/math/strips.hpp"
 #include "articula/model/sizes.hpp"
 #include "impulse_work.hpp"
 
@@ -23,7 +22,10 @@ void ImpulseDerivatives::jacobians(MatrixRef by_state, MatrixRef by_control) {
                              w.blocks.middleCols(2 * width + na, nu));
   if (rows > 0) {
     w.row_columns.resize(rows, total);
-    w.row_columns.setZero();
+    w.list_rows();
+    for (int i = 0; i < rows; ++i) {
+      if (w.modes[i] != RowMode::free) w.row_columns.row(i).setZero();
+    }
     w.blocks.leftCols(width) *= -h;  // + dr1/dq, to which the columns add
     w.columns.add(*w.model, w.after, *w.step, w.rates, w.row_columns.leftCols(nv), w.blocks.data(), total);
     if (w.bounces)
@@ -36,46 +38,62 @@ void ImpulseDerivatives::jacobians(MatrixRef by_state, MatrixRef by_control) {
   for (int d = 0; d < nv; ++d) w.blocks(d, width + d) += 1.0;
   if (rows > 0) w.constrain(total);
 
-  auto v_by_state = by_state.middleRows(nv, nv);
-  v_by_state.leftCols(nv) = w.blocks.leftCols(nv);
-  v_by_state.middleCols(nv, nv) = w.blocks.middleCols(width, nv);
-  v_by_state.rightCols(na) = w.blocks.middleCols(2 * width, na);
-  if (nu > 0) by_control.middleRows(nv, nv) = w.blocks.middleCols(2 * width + na, nu);
+  const int stride = static_cast<int>(by_state.outerStride());
+  double* to = by_state.data() + nv;
+  copy_transposed(w.blocks.data(), total, nv, nv, to, stride);
+  copy_transposed(w.blocks.data() + width, total, nv, nv, to + static_cast<std::size_t>(nv) * stride, stride);
+  copy_transposed(w.blocks.data() + 2 * width, total, nv, na, to + 2 * static_cast<std::size_t>(nv) * stride,
+                  stride);
+  if (nu > 0)
+    copy_transposed(w.blocks.data() + 2 * width + na, total, nv, nu, by_control.data() + nv,
+                    static_cast<int>(by_control.outerStride()));
   w.output.complete(by_state, by_control);
 }
 
-// blocks <- N + P X
+// Rows whose law is an equation of velocities, and rows that carry what changes.
+void ImpulseDerivatives::Work::list_rows() {
+  const ContactRows& r = step->rows;
+  in_equations.assign(r.size(), 0);
+  carries.assign(r.size(), 0);
+  for (size_t k = 0; k < r.islands().size(); ++k) {
+    const int begin = r.islands()[k].row_begin;
+    laws[k].mark_rows(in_equations.data() + begin, carries.data() + begin);
+  }
+  equations.list(r, step->constraints, in_equations);
+  carrying.list(r, step->constraints, carries);
+}
+
+// blocks <- N + P X. Mhat^-1 J^T of the rows that carry something, or of all columns: what costs less.
 void ImpulseDerivatives::Work::constrain(int total) {
   const ContactRows& r = step->rows;
-  r.add_velocities(blocks.data(), total, total, row_columns.data());
+  equations.add_velocities(blocks.data(), total, row_columns.data());
   const auto& islands = r.islands();
   for (size_t k = 0; k < islands.size(); ++k)
     laws[k].solve_columns(row_columns.data() + static_cast<std::size_t>(islands[k].row_begin) * total, total);
-  // row_columns now holds dlam. Few rows carry something: Mhat^-1 J^T of those is cheaper than of all
-  // columns.
-  carrying.clear();
-  for (int i = 0; i < r.size(); ++i) {
-    if (!row_columns.row(i).head(total).isZero(0.0)) carrying.push_back(i);
-  }
-  const int few = (static_cast<int>(carrying.size()) + 3) / 4 * 4;
-  if (2 * few <= total / 4) {
-    unit_rows.setZero(r.size(), few);
-    for (size_t k = 0; k < carrying.size(); ++k) unit_rows(carrying[k], static_cast<int>(k)) = 1.0;
+  const Structure& s = model->structure();
+  long factor = 0;  // entries
+  for (const DofIndex& dof : s.dofs) factor += dof.depth;
+  const int count = carrying.count(), few = (count + 3) / 4 * 4;
+  const long by_rows = 2 * factor * few + static_cast<long>(nv) * count * total,
+             by_columns = 2 * factor * total + static_cast<long>(carrying.entries()) * 3 * total;
+  if (by_rows < by_columns) {
     impulse_columns.setZero(nv, few);
-    r.add_impulse_columns(unit_rows.data(), few, few, impulse_columns.data());
+    carrying.add_transposed(impulse_columns.data(), few);
     solve_mass_matrix_columns(*model, *data, impulse_columns);
-    for (int d = 0; d < nv; ++d) {
-      for (size_t k = 0; k < carrying.size(); ++k)
-        strip_add(&blocks(d, 0), &row_columns(carrying[k], 0), impulse_columns(d, static_cast<int>(k)),
-                  total);
-    }
+    carried.resize(count);
+    for (int k = 0; k < count; ++k) carried[k] = &row_columns(carrying.row(k), 0);
+    add_product(impulse_columns.data(), few, nv, count, carried.data(), total, blocks.data(), total);
   } else {
     impulse_columns.setZero(nv, total);
-    r.add_impulse_columns(row_columns.data(), total, total, impulse_columns.data());
+    carrying.add_impulses(row_columns.data(), total, impulse_columns.data());
     solve_mass_matrix_columns(*model, *data, impulse_columns);
     blocks += impulse_columns;
   }
-  if (may_choose()) choose_columns(total);
+  if (!may_choose()) return;
+  for (int i = 0; i < r.size(); ++i) {
+    if (!carries[i]) row_columns.row(i).setZero();
+  }
+  choose_columns(total);
 }
 
 }  // namespace articula

@@ -10,6 +10,7 @@
 #include "contact_parameters.hpp"
 #include "contact_rates.hpp"
 #include "law_system.hpp"
+#include "row_products.hpp"
 
 namespace articula {
 
@@ -22,6 +23,7 @@ struct ImpulseDerivatives::Work {
                        double* v_bar);
   bool factor_laws();
   void find_all_slots();
+  void list_rows();
   void constrain(int total);
   void add_projected(const std::vector<Force>& wrenches, double sign, double* r);
 
@@ -68,8 +70,9 @@ struct ImpulseDerivatives::Work {
   RowMatrix blocks;           // nv x columns: v+ by q, v, activations, controls, each at a multiple of four
   RowMatrix row_columns;      // rows x columns: sigma, then impulses
   RowMatrix impulse_columns;  // nv x columns
-  RowMatrix unit_rows;        // rows x those that carry something
-  std::vector<int> carrying;
+  std::vector<char> in_equations, carries;  // per row
+  RowProducts equations, carrying;
+  std::vector<const double*> carried;  // rows of row_columns
 
   // The step beside itself, along how softness moves it: its derivatives there and here differ by those of
   // the choice of loads.

@@ -160,11 +160,14 @@ void LawSystem::note_inconsistency(const double* x, int columns) {
   if (many == 0) return;
   find_null_spaces();
   combined_.assign(n, 0.0);
-  double largest = 0.0;
+  part_.resize(columns);
+  double weight = 1.0, largest = 0.0;
+  for (double& each : part_) {
+    each = weight;
+    weight = weight > 1.6 ? weight - 0.6180339887 : weight + 0.3819660113;
+  }
   for (int k = 0; k < n; ++k) {
-    double weight = 1.0;
-    for (int c = 0; c < columns; ++c, weight = weight > 1.6 ? weight - 0.6180339887 : weight + 0.3819660113)
-      combined_[k] += weight * x[static_cast<std::size_t>(k) * columns + c];
+    combined_[k] = strip_dot(part_.data(), x + static_cast<std::size_t>(k) * columns, columns);
     largest = std::max(largest, std::abs(combined_[k]));
   }
   if (!(largest > 0.0)) return;
@@ -239,12 +242,22 @@ void LawSystem::solve_columns(double* rows, int columns) {
   if (inconsistency_ > consistent) make_consistent(right_.data(), columns);
   factor_.solve_columns(right_.data(), columns);
   if (!symmetric_ && !regular()) keep_choice(right_.data(), columns);
-  std::fill(rows, rows + problem_.size * width, 0.0);
+  for (const ModeUnknown& u : unknowns_) std::fill_n(rows + u.row * width, width * (1 + u.tangents), 0.0);
   for (std::size_t k = 0; k < n; ++k) {
     const ModeUnknown& u = unknowns_[k];
     const double* x = right_.data() + k * width;
     if (!u.across) strip_add(rows + u.row * width, x, 1.0, columns);
     for (int i = 0; i < u.tangents; ++i) strip_add(rows + (u.row + 1 + i) * width, x, u.along[i], columns);
+  }
+}
+
+void LawSystem::mark_rows(char* in_equations, char* carries) const {
+  for (const ModeUnknown& u : unknowns_) {
+    if (!u.across) in_equations[u.row] = carries[u.row] = 1;
+    for (int i = 0; i < u.tangents; ++i) {
+      if (u.equation[i] != 0.0) in_equations[u.row + 1 + i] = 1;
+      if (u.along[i] != 0.0) carries[u.row + 1 + i] = 1;
+    }
   }
 }
 

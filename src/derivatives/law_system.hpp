@@ -30,9 +30,10 @@ class LawSystem {
   void solve(const double* c, const double* rho, double* dlam);
   void solve_transposed(const double* lam_bar, double* c_bar, double* rho_bar);
 
-  // Many columns at once, row-major (columns: a multiple of four): on entry dsigma at dlam = 0, all of
-  // it, on return dlam.
+  // Many columns at once, row-major (columns: a multiple of four): on entry dsigma at dlam = 0 of the rows
+  // that are in equations, on return dlam of those that carry something.
   void solve_columns(double* rows, int columns);
+  void mark_rows(char* in_equations, char* carries) const;
 
   // rho -= (law by sigma) dsigma: what an explicit change of sigma leaves on the right-hand sides;
   // transposed.

@@ -1,0 +1,211 @@
+#include "row_products.hpp"
+
+#include "articula/math/strips.hpp"
+
+namespace articula {
+
+void RowProducts::list(const ContactRows& rows, const Constraints& constraints,
+                       const std::vector<char>& wanted) {
+  groups_.clear();
+  rows_.clear();
+  dofs_.clear();
+  values_.clear();
+  for (const Item& item : rows.items()) {
+    if (item.lane != 0) continue;
+    for (int k = 0; k < item.quads; ++k) {
+      const Quad& quad = rows.quads()[item.quad + k];
+      const int first = rows.islands()[item.island].row_begin + quad.first;
+      Group group{.first = count(), .begin = entries()};
+      int lane[4];
+      for (int r = 0; r < quad.rows; ++r) {
+        if (!wanted[first + r]) continue;
+        lane[group.rows] = r;
+        group.row[group.rows++] = first + r;
+        rows_.push_back(first + r);
+      }
+      if (group.rows == 0) continue;
+      for (int side = 0; side < 2; ++side) {
+        if (quad.tree[side] < 0) continue;
+        const int begin = constraints.trees[quad.tree[side]].dof_begin;
+        for (int d = 0; d < quad.used[side]; ++d) {
+          const Lanes j = rows.J()[quad.at[side] + d];
+          Lanes packed{};
+          bool any = false;
+          for (int r = 0; r < group.rows; ++r) {
+            packed[r] = j[lane[r]];
+            any |= packed[r] != 0.0;
+          }
+          if (!any) continue;
+          dofs_.push_back(begin + d);
+          values_.push_back(packed);
+        }
+      }
+      group.end = entries();
+      groups_.push_back(group);
+    }
+  }
+}
+
+namespace {
+
+// Eight columns, or four, of `rows` rows in registers.
+template <int rows, int registers>
+struct Tile {
+  Lanes x[rows][registers];
+
+  template <class At>
+  void load(const At& at) {
+    for (int r = 0; r < rows; ++r) __builtin_memcpy(x[r], at(r), sizeof x[r]);
+  }
+  template <class At>
+  void store(const At& at) const {
+    for (int r = 0; r < rows; ++r) __builtin_memcpy(at(r), x[r], sizeof x[r]);
+  }
+};
+
+template <int rows, int registers>
+void velocity_tile(const int* dofs, const Lanes* values, int count, const double* x, int columns,
+                   const int* to, double* out) {
+  Tile<rows, registers> sum;
+  const auto at = [&](int r) { return out + static_cast<std::size_t>(to[r]) * columns; };
+  sum.load(at);
+  for (int i = 0; i < count; ++i) {
+    const double* from = x + static_cast<std::size_t>(dofs[i]) * columns;
+    Lanes column[registers];
+    __builtin_memcpy(column, from, sizeof column);
+    for (int r = 0; r < rows; ++r) {
+      const Lanes scale = broadcast(values[i][r]);
+      for (int k = 0; k < registers; ++k) sum.x[r][k] += column[k] * scale;
+    }
+  }
+  sum.store(at);
+}
+
+template <int rows, int registers>
+void impulse_tile(const int* dofs, const Lanes* values, int count, const double* lam, int columns,
+                  const int* from, double* force) {
+  Tile<rows, registers> own;
+  own.load([&](int r) { return lam + static_cast<std::size_t>(from[r]) * columns; });
+  for (int i = 0; i < count; ++i) {
+    double* to = force + static_cast<std::size_t>(dofs[i]) * columns;
+    Lanes sum[registers];
+    __builtin_memcpy(sum, to, sizeof sum);
+    for (int r = 0; r < rows; ++r) {
+      const Lanes scale = broadcast(values[i][r]);
+      for (int k = 0; k < registers; ++k) sum[k] += own.x[r][k] * scale;
+    }
+    __builtin_memcpy(to, sum, sizeof sum);
+  }
+}
+
+template <class Call>
+void in_strips(int columns, const Call& call) {
+  int c = 0;
+  for (; c + 8 <= columns; c += 8) call(std::integral_constant<int, 2>{}, c);
+  if (c < columns) call(std::integral_constant<int, 1>{}, c);
+}
+
+template <class Call>
+void by_rows(int rows, const Call& call) {
+  switch (rows) {
+    case 1: call(std::integral_constant<int, 1>{}); break;
+    case 2: call(std::integral_constant<int, 2>{}); break;
+    case 3: call(std::integral_constant<int, 3>{}); break;
+    default: call(std::integral_constant<int, 4>{}); break;
+  }
+}
+
+}  // namespace
+
+void RowProducts::add_velocities(const double* x, int columns, double* out) const {
+  for (const Group& group : groups_) {
+    const int *dofs = dofs_.data() + group.begin, count = group.end - group.begin;
+    const Lanes* values = values_.data() + group.begin;
+    by_rows(group.rows, [&](auto rows) {
+      in_strips(columns, [&](auto registers, int c) {
+        velocity_tile<rows.value, registers.value>(dofs, values, count, x + c, columns, group.row, out + c);
+      });
+    });
+  }
+}
+
+void RowProducts::add_impulses(const double* lam, int columns, double* force) const {
+  for (const Group& group : groups_) {
+    const int *dofs = dofs_.data() + group.begin, count = group.end - group.begin;
+    const Lanes* values = values_.data() + group.begin;
+    by_rows(group.rows, [&](auto rows) {
+      in_strips(columns, [&](auto registers, int c) {
+        impulse_tile<rows.value, registers.value>(dofs, values, count, lam + c, columns, group.row,
+                                                  force + c);
+      });
+    });
+  }
+}
+
+void RowProducts::add_transposed(double* columns, int stride) const {
+  for (const Group& group : groups_) {
+    for (int i = group.begin; i < group.end; ++i) {
+      for (int r = 0; r < group.rows; ++r)
+        columns[static_cast<std::size_t>(dofs_[i]) * stride + group.first + r] += values_[i][r];
+    }
+  }
+}
+
+namespace {
+
+template <int registers>
+void product_tile(const double* a, int inner, const double* const* x, int c, double* y) {
+  Lanes sum[registers];
+  __builtin_memcpy(sum, y + c, sizeof sum);
+  for (int k = 0; k < inner; ++k) {
+    Lanes from[registers];
+    __builtin_memcpy(from, x[k] + c, sizeof from);
+    const Lanes scale = broadcast(a[k]);
+    for (int r = 0; r < registers; ++r) sum[r] += from[r] * scale;
+  }
+  __builtin_memcpy(y + c, sum, sizeof sum);
+}
+
+}  // namespace
+
+void add_product(const double* a, int a_stride, int rows, int inner, const double* const* x, int columns,
+                 double* y, int y_stride) {
+  for (int i = 0; i < rows; ++i, a += a_stride, y += y_stride) {
+    int c = 0;
+    for (; c + 32 <= columns; c += 32) product_tile<8>(a, inner, x, c, y);
+    for (; c + 16 <= columns; c += 16) product_tile<4>(a, inner, x, c, y);
+    for (; c + 4 <= columns; c += 4) product_tile<1>(a, inner, x, c, y);
+  }
+}
+
+void copy_transposed(const double* from, int from_stride, int rows, int columns, double* to, int to_stride) {
+  int i = 0;
+  for (; i + 4 <= rows; i += 4) {
+    const double* source = from + static_cast<std::size_t>(i) * from_stride;
+    int j = 0;
+    for (; j + 4 <= columns; j += 4) {
+      const Lanes a = load_lanes(source + j), b = load_lanes(source + from_stride + j),
+                  c = load_lanes(source + 2 * from_stride + j), d = load_lanes(source + 3 * from_stride + j);
+      const Lanes ab_low = __builtin_shufflevector(a, b, 0, 4, 2, 6),
+                  ab_high = __builtin_shufflevector(a, b, 1, 5, 3, 7),
+                  cd_low = __builtin_shufflevector(c, d, 0, 4, 2, 6),
+                  cd_high = __builtin_shufflevector(c, d, 1, 5, 3, 7);
+      double* target = to + static_cast<std::size_t>(j) * to_stride + i;
+      store_lanes(target, __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5));
+      store_lanes(target + to_stride, __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5));
+      store_lanes(target + 2 * to_stride, __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7));
+      store_lanes(target + 3 * to_stride, __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7));
+    }
+    for (; j < columns; ++j) {
+      for (int r = 0; r < 4; ++r)
+        to[static_cast<std::size_t>(j) * to_stride + i + r] =
+            source[static_cast<std::size_t>(r) * from_stride + j];
+    }
+  }
+  for (; i < rows; ++i) {
+    for (int j = 0; j < columns; ++j)
+      to[static_cast<std::size_t>(j) * to_stride + i] = from[static_cast<std::size_t>(i) * from_stride + j];
+  }
+}
+
+}  // namespace articula
