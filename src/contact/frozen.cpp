@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "articula/contact/overruled.hpp"
 #include "articula/contact/rows.hpp"
 
 namespace articula {
@@ -28,6 +29,8 @@ FrozenModes::Entry FrozenModes::in_frame(const Entry& entry, const collision::Co
 // A contact that yields stands still: it holds.
 FrozenModes freeze(const ContactRows& rows) {
   FrozenModes frozen;
+  std::vector<RowMode> modes = rows.mode;
+  overrule_friction(rows, modes);
   for (const Item& item : rows.items()) {
     FrozenModes::Entry& entry = frozen.entries.emplace_back();
     entry.key = item.key;
@@ -38,7 +41,7 @@ FrozenModes freeze(const ContactRows& rows) {
     const Block& block = rows.block(item);
     double squared = 0.0;
     for (int i = 0; i < item.rows; ++i) {
-      entry.mode[i] = rows.mode[at + i];
+      entry.mode[i] = modes[at + i];
       entry.lam[i] = rows.lam[at + i];
       if (i > 0 && item.kind == RowKind::contact) {
         entry.slide.d[i - 1] = block.mu[i - 1] * rows.sigma[at + i];

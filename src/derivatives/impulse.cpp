@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "articula/contact/overruled.hpp"
 #include "articula/dynamics/crba.hpp"
 #include "articula/kinematics/motion.hpp"
 #include "articula/model/sizes.hpp"
@@ -65,6 +66,7 @@ bool ImpulseDerivatives::prepare(const Model& model, Data& data, const ImpulseWo
   for (const Item& item : step.rows.items()) w.bounces |= item.bias == BiasMode::bounce;
   if (w.bounces) propagate_motion(model, data, step.free.v.data(), nullptr);
   w.modes = step.rows.mode;
+  overrule_friction(step.rows, w.modes);
   w.rates.prepare(model, data, w.after, step, settings, w.modes);
 
   auto& held = w.residual.held_forces();
@@ -76,6 +78,7 @@ bool ImpulseDerivatives::prepare(const Model& model, Data& data, const ImpulseWo
   w.slots_found = false;
 
   for (std::vector<double>* vector : {&w.dsigma, &w.rho, &w.c, &w.dlam}) vector->resize(step.rows.size());
+  w.relabelled = false;
   w.choice.found = false;
   w.solution.resize(0);
   return w.factor_laws();
@@ -107,6 +110,8 @@ bool ImpulseDerivatives::relabel(const std::vector<RowMode>& modes) {
   require_size("modes", static_cast<long>(modes.size()), work_->step->rows.size());
   Work& w = *work_;
   w.modes = modes;
+  w.relabelled = modes != w.step->rows.mode;
+  if (!w.relabelled) overrule_friction(w.step->rows, w.modes);
   w.choice.found = false;
   w.rates.prepare(*w.model, *w.data, w.after, *w.step, w.settings, w.modes);
   return w.factor_laws();
@@ -351,7 +356,7 @@ void ImpulseDerivatives::certify(GradientCertificate& certificate) const {
   const Work& w = *work_;
   const ContactRows& rows = w.step->rows;
   certificate.valid = true;
-  certificate.relabelled = w.modes != rows.mode;
+  certificate.relabelled = w.relabelled;
   certificate.modes = w.modes;
   certificate.unknowns = certificate.rank = 0;
   certificate.impulse_margin = certificate.velocity_margin = std::numeric_limits<double>::infinity();

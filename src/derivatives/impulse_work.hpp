@@ -49,6 +49,7 @@ struct ImpulseDerivatives::Work {
   std::vector<LawSystem> laws;
   std::vector<RowMode> modes;  // what the laws are linearised with: the step's, unless relabelled
   bool wants_parameters = true;
+  bool relabelled = false;
 
   const Model* model = nullptr;
   Data* data = nullptr;

@@ -140,7 +140,7 @@ void ImpulseDerivatives::Work::find_choice(bool with_parameters) {
   choice.by_input.resize(0, residual.inputs().size);
   choice.by_unknown.resize(0, nv + rows.size());
   choice.weighted.resize(rows.size(), 0);
-  if (!wants_choice || modes != rows.mode) return;
+  if (!wants_choice || relabelled) return;
 
   std::vector<double> lam1(rows.size(), 0.0), soft1(rows.size(), 0.0), softening(rows.size(), 0.0);
   std::vector<int> count(rows.islands().size(), 0);

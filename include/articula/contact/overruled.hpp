@@ -1,0 +1,16 @@
+#pragma once
+// Dry friction of a joint that is held by an end of its range. Both rows stand still, and both are said to
+// hold; but if the end moves the joint follows it, and friction only gives way: it is no equation of the
+// motion.
+
+#include "articula/contact/rows.hpp"
+
+namespace articula {
+
+// Whether a row of dry friction is one of those.
+bool overruled(const ContactRows& rows, const Item& friction, const std::vector<RowMode>& modes);
+
+// Such rows of friction go from `hold` to the end of their interval that they are nearer to.
+void overrule_friction(const ContactRows& rows, std::vector<RowMode>& modes);
+
+}  // namespace articula
