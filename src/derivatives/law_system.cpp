@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "articula/math/strips.hpp"
+#include "row_products.hpp"
 
 namespace articula {
 
@@ -53,6 +54,10 @@ bool LawSystem::factor() {
   const int n = unknowns();
   factor_.resize(n);
   combined_.resize(problem_.size);
+  // What slides comes last.
+  const int plain = static_cast<int>(
+      std::find_if(unknowns_.begin(), unknowns_.end(), [](const ModeUnknown& u) { return u.tangents > 0; }) -
+      unknowns_.begin());
   for (int k = 0; k < n; ++k) {
     const ModeUnknown& u = unknowns_[k];
     const double* pulled = problem_.row(u.row);
@@ -66,11 +71,8 @@ bool LawSystem::factor() {
       pulled = combined_.data();
     }
     double* row = factor_.row(k);
-    if (symmetric_) {
-      for (int w = 0; w < n; ++w) row[w] = pulled[unknowns_[w].row];
-    } else {
-      for (int w = 0; w < n; ++w) row[w] = dot_spread(unknowns_[w], pulled);
-    }
+    for (int w = 0; w < plain; ++w) row[w] = pulled[unknowns_[w].row];
+    for (int w = plain; w < n; ++w) row[w] = dot_spread(unknowns_[w], pulled);
     row[k] += u.compliance;
   }
   return factor_.factor(1e-10, symmetric_);
@@ -126,26 +128,24 @@ void LawSystem::remove_part(const std::vector<double>& along, const std::vector<
   const int n = unknowns(), many = n - rank();
   find_null_spaces();
   part_.assign(static_cast<std::size_t>(many) * columns, 0.0);
-  const auto vector = [&](const std::vector<double>& of, int j) {
-    return of.data() + static_cast<std::size_t>(j) * n;
-  };
-  const auto row = [&](double* of, int k) { return of + static_cast<std::size_t>(k) * columns; };
-  for (int j = 0; j < many; ++j) {
-    for (int k = 0; k < n; ++k) {
-      const double a = vector(against, j)[k];
-      if (a != 0.0) strip_add(row(part_.data(), j), row(x, k), a, columns);
-    }
-  }
-  if (columns > 1)
-    H_.solve_columns(part_.data(), columns);
-  else
+  if (columns == 1) {
+    for (int j = 0; j < many; ++j)
+      part_[j] = strip_dot(against.data() + static_cast<std::size_t>(j) * n, x, n);
     transposed ? H_.solve_transposed(part_.data()) : H_.solve(part_.data());
-  for (int k = 0; k < n; ++k) {
-    for (int j = 0; j < many; ++j) {
-      const double a = vector(along, j)[k];
-      if (a != 0.0) strip_add(row(x, k), row(part_.data(), j), -a, columns);
-    }
+    for (int j = 0; j < many; ++j) strip_add(x, along.data() + static_cast<std::size_t>(j) * n, -part_[j], n);
+    return;
   }
+  pointers_.resize(n);
+  for (int k = 0; k < n; ++k) pointers_[k] = x + static_cast<std::size_t>(k) * columns;
+  add_product(against.data(), n, many, n, pointers_.data(), columns, part_.data(), columns);
+  H_.solve_columns(part_.data(), columns);
+  along_.resize(along.size());
+  for (int j = 0; j < many; ++j) {
+    pointers_[j] = part_.data() + static_cast<std::size_t>(j) * columns;
+    for (int k = 0; k < n; ++k)
+      along_[static_cast<std::size_t>(k) * many + j] = -along[static_cast<std::size_t>(j) * n + k];
+  }
+  add_product(along_.data(), many, n, many, pointers_.data(), columns, x, columns);
 }
 
 void LawSystem::make_consistent(double* x, int columns) { remove_part(QZ_, Y_, false, x, columns); }

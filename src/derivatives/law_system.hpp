@@ -91,6 +91,8 @@ class LawSystem {
   std::vector<SlideState> slides_;
   std::vector<double> x_, rows_, combined_, part_;
   AlignedVector right_;  // of solve_columns: unknowns x columns
+  std::vector<const double*> pointers_;
+  std::vector<double> along_;
   // Found when first needed, n numbers for each dependent row: Z, Y, Q Z, Q^T Y; and H.
   bool null_spaces_found_ = false;
   std::vector<double> Z_, Y_, QZ_, QY_;

@@ -168,13 +168,25 @@ void product_tile(const double* a, int inner, const double* const* x, int c, dou
 
 }  // namespace
 
+// What is zero is left out, a good part of null vectors and of inverses along a tree.
 void add_product(const double* a, int a_stride, int rows, int inner, const double* const* x, int columns,
                  double* y, int y_stride) {
+  constexpr int most = 128;
+  double values[most];
+  const double* from[most];
   for (int i = 0; i < rows; ++i, a += a_stride, y += y_stride) {
-    int c = 0;
-    for (; c + 32 <= columns; c += 32) product_tile<8>(a, inner, x, c, y);
-    for (; c + 16 <= columns; c += 16) product_tile<4>(a, inner, x, c, y);
-    for (; c + 4 <= columns; c += 4) product_tile<1>(a, inner, x, c, y);
+    for (int begin = 0; begin < inner;) {
+      int count = 0;
+      for (; begin < inner && count < most; ++begin) {
+        values[count] = a[begin];
+        from[count] = x[begin];
+        count += a[begin] != 0.0 ? 1 : 0;
+      }
+      int c = 0;
+      for (; c + 32 <= columns; c += 32) product_tile<8>(values, count, from, c, y);
+      for (; c + 16 <= columns; c += 16) product_tile<4>(values, count, from, c, y);
+      for (; c + 4 <= columns; c += 4) product_tile<1>(values, count, from, c, y);
+    }
   }
 }
 
