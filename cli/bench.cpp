@@ -14,7 +14,7 @@
 namespace articula::cli {
 namespace {
 
-struct Options {
+struct BenchOptions {
   bool json = false, full = false;
 };
 
@@ -27,24 +27,28 @@ void print_figures(const Measured& measured, bool json) {
   print(report, json);
 }
 
-void bench_dynamics(const Options& options) {
+void bench_dynamics(const BenchOptions& options) {
   print_figures(bench::measure_dynamics(options.full), options.json);
 }
 
-void bench_collision(const Options& options) {
+void bench_collision(const BenchOptions& options) {
   print_figures(bench::measure_collision(options.full), options.json);
 }
 
-void bench_gradients(const Options& options) {
+void bench_gradients(const BenchOptions& options) {
   print_figures(bench::measure_gradients(options.full), options.json);
 }
 
-void bench_load(const Options& options) { print_figures(bench::measure_load(options.full), options.json); }
-void bench_steps(const Options& options) { print_figures(bench::measure_steps(options.full), options.json); }
+void bench_load(const BenchOptions& options) {
+  print_figures(bench::measure_load(options.full), options.json);
+}
+void bench_steps(const BenchOptions& options) {
+  print_figures(bench::measure_steps(options.full), options.json);
+}
 
-void add(CLI::App& bench, const char* name, const char* description, void (*run)(const Options&)) {
+void add(CLI::App& bench, const char* name, const char* description, void (*run)(const BenchOptions&)) {
   CLI::App* command = bench.add_subcommand(name, description);
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<BenchOptions>();
   command->add_flag("--json", options->json, "For machines: one JSON object");
   command->add_flag("--full", options->full, "The acceptance sizes: slower, steadier");
   command->callback([options, run] { run(*options); });

@@ -14,13 +14,13 @@
 namespace articula::cli {
 namespace {
 
-struct Options {
+struct ConvertOptions {
   std::string input, output, srdf;
   std::vector<std::string> search_path;
   bool floating_base = false, no_visual_meshes = false, skip_missing_meshes = false, json = false;
 };
 
-LoadOptions load_options(const Options& options) {
+LoadOptions load_options(const ConvertOptions& options) {
   LoadOptions result;
   result.search_path.assign(options.search_path.begin(), options.search_path.end());
   result.floating_base = options.floating_base;
@@ -30,7 +30,7 @@ LoadOptions load_options(const Options& options) {
   return result;
 }
 
-void convert(const Options& options) {
+void convert(const ConvertOptions& options) {
   const std::filesystem::path output(options.output);
   if (output.extension() != ".xml" && output.extension() != ".mjcf") {
     throw Error("{}: MJCF is what is written; call the file something.xml", options.output);
@@ -58,7 +58,7 @@ void convert(const Options& options) {
 
 void add_convert(CLI::App& app) {
   CLI::App* command = app.add_subcommand("convert", "Write a model (MJCF, URDF, SDF or built-in) as MJCF");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ConvertOptions>();
   command->add_option("IN", options->input, "A model file, or the name of a built-in model")->required();
   command->add_option("OUT", options->output, "The file to write, something.xml")->required();
   command->add_option("--search-path", options->search_path, "Directories of packages and models");

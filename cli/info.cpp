@@ -312,7 +312,7 @@ Json to_json(const std::string& source, const Model& model) {
           {"warnings", d.warnings}};
 }
 
-struct Options {
+struct InfoOptions {
   std::string model;
   bool json = false;
 };
@@ -322,7 +322,7 @@ struct Options {
 void add_info(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "info", "What a robot is made of: tree, joints, masses, actuators, limits, warnings");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<InfoOptions>();
   command->add_option("MODEL", options->model, "A file, or a built-in model's name")->required();
   command->add_flag("--json", options->json, "For machines: one JSON object");
   command->callback([options] {

@@ -96,12 +96,12 @@ constexpr Named experiments[] = {{"gradients/suite", [](Report& report, bool) { 
                                     return true;
                                   }}};
 
-struct Options {
+struct ReproduceOptions {
   std::string what;
   bool json = false, full = false;
 };
 
-void run(const Options& options) {
+void reproduce(const ReproduceOptions& options) {
   Report report;
   bool good = false;
   for (const Named& each : experiments) {
@@ -115,13 +115,13 @@ void run(const Options& options) {
 
 void add_reproduce(CLI::App& app) {
   CLI::App* command = app.add_subcommand("reproduce", "What papers and closed forms say, and what we get");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ReproduceOptions>();
   std::vector<std::string> names;
   for (const Named& each : experiments) names.emplace_back(each.name);
   command->add_option("what", options->what, "An experiment")->required()->check(CLI::IsMember(names));
   command->add_flag("--json", options->json, "For machines: one JSON object");
   command->add_flag("--full", options->full, "More states and repeats of what is timed");
-  command->callback([options] { run(*options); });
+  command->callback([options] { reproduce(*options); });
 }
 
 }  // namespace articula::cli

@@ -20,7 +20,7 @@
 namespace articula::cli {
 namespace {
 
-struct Options {
+struct SimulateOptions {
   std::string model, keyframe, solver = "ncp", csv, npz;
   int steps = 0;
   double seconds = 0.0, dt = 0.0;
@@ -38,7 +38,7 @@ Contact contact_law(const std::string& solver) {
   throw articula::Error("--solver: ncp, lcp or none, not '{}'", solver);
 }
 
-int wanted_steps(const Options& options, double dt, const Controls& controls) {
+int wanted_steps(const SimulateOptions& options, double dt, const Controls& controls) {
   int steps = controls.steps() >= 0 ? controls.steps() : static_cast<int>(std::ceil(5.0 / dt));
   if (options.given_steps) steps = options.steps;
   if (options.given_seconds) {
@@ -147,7 +147,7 @@ double total_energy(const Model& model, const State& state) {
 
 // ------------------------------------------------------------------ the run
 
-Summary simulate(const Simulation& simulation, const Options& options, Controls& controls,
+Summary simulate(const Simulation& simulation, const SimulateOptions& options, Controls& controls,
                  const std::vector<Push>& pushes, const State& start, int steps, Recording* recording) {
   using Clock = std::chrono::steady_clock;
   const Model& model = simulation.model();
@@ -177,7 +177,7 @@ Summary simulate(const Simulation& simulation, const Options& options, Controls&
   return summary;
 }
 
-void print_summary(const Options& options, const Summary& s) {
+void print_summary(const SimulateOptions& options, const Summary& s) {
   Report report;
   const auto add = [&](const char* name, double value, const char* unit) {
     report.add(options.json ? fmt::format("{}/{}/simulate/{}", options.model, options.solver, name) : name,
@@ -204,7 +204,7 @@ void print_summary(const Options& options, const Summary& s) {
   print(report, options.json);
 }
 
-void run(const Options& options) {
+void run(const SimulateOptions& options) {
   const Model model = load(options.model);
   SimulationSettings settings;
   settings.contact = contact_law(options.solver);
@@ -229,7 +229,7 @@ void run(const Options& options) {
 
 void add_simulate(CLI::App& app) {
   CLI::App* command = app.add_subcommand("simulate", "Step a model, and sum up what happened");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SimulateOptions>();
   command->add_option("model", options->model, "A file, or a built-in model's name")->required();
   CLI::Option* steps = command->add_option("--steps", options->steps, "How many steps");
   CLI::Option* seconds = command->add_option("--seconds", options->seconds, "How long, in s (default 5)");

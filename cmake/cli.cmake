@@ -25,6 +25,17 @@ target_include_directories(articula_commands PUBLIC ${PROJECT_SOURCE_DIR})
 target_link_libraries(articula_commands PUBLIC articula articula_bench CLI11::CLI11 nlohmann_json::nlohmann_json)
 target_precompile_headers(articula_commands PRIVATE
   <CLI/CLI.hpp> <Eigen/Dense> <fmt/format.h> <nlohmann/json.hpp>)
+# The parser of command lines is all headers: every file that uses it compiles it again, so these share two units.
+# Not where every file must show that it includes what it uses.
+if(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
+  set_target_properties(articula_commands PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  set_source_files_properties(
+    ${PROJECT_SOURCE_DIR}/cli/bench.cpp ${PROJECT_SOURCE_DIR}/cli/convert.cpp ${PROJECT_SOURCE_DIR}/cli/demo.cpp
+    ${PROJECT_SOURCE_DIR}/cli/models.cpp PROPERTIES UNITY_GROUP few_options)
+  set_source_files_properties(
+    ${PROJECT_SOURCE_DIR}/cli/command.cpp ${PROJECT_SOURCE_DIR}/cli/info.cpp ${PROJECT_SOURCE_DIR}/cli/reproduce.cpp
+    ${PROJECT_SOURCE_DIR}/cli/simulate.cpp PROPERTIES UNITY_GROUP many_options)
+endif()
 
 add_executable(articula_cli ${PROJECT_SOURCE_DIR}/cli/main.cpp)
 articula_own_target(articula_cli)

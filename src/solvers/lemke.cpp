@@ -215,8 +215,9 @@ void Lemke::read(const ContactProblem& problem, RowMode* mode, double* lam) cons
     if (!pair.free) mode[pair.row] = RowMode::hold;
   }
   for (const Block& block : problem.blocks) {
-    if (block.kind == BlockKind::contact && mode[block.first] == RowMode::hold)
-      std::fill(mode + block.first + 1, mode + block.first + block.dim, RowMode::hold);
+    if (block.kind != BlockKind::contact) continue;
+    std::fill(mode + block.first + 1, mode + block.first + block.dim, mode[block.first]);
+    if (mode[block.first] == RowMode::free) std::fill(lam + block.first, lam + block.first + block.dim, 0.0);
   }
   for (int i = 0; i < n_; ++i) {
     if (basic_[i] < n_ || basic_[i] == 2 * n_) continue;
