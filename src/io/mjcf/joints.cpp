@@ -52,7 +52,7 @@ void read_ranges(Reader& reader, const Attributes& a, JointDescription& joint) {
 void note_idle_range(Reader& reader, const Attributes& a, const JointDescription& joint) {
   Vector2 range = Vector2::Zero();
   if (joint.range || joint.name.empty() || joint.type == JointType::free) return;
-  if (a.read_range("range", range)) reader.idle_ranges[joint.name] = in_radians(reader, joint, range);
+  if (a.read_range("range", range)) reader.idle_ranges[joint.name] = range;
 }
 
 JointDescription read_joint(Reader& reader, const Attributes& a) {
