@@ -88,9 +88,10 @@ Description describe_file(const fs::path& path, const LoadOptions& options) {
     throw Error("{}: this file is a part that others include; name the model that includes it",
                 path.string());
   }
+  const bool readable = std::all_of(root.begin(), root.end(), [](char c) { return c > ' ' && c < 127; });
   throw Error("{}: {}; formats that are read: {}", path.string(),
-              root.empty() ? "this is no model file: it has no XML element"
-                           : fmt::format("no format begins with <{:.40}>", root),
+              root.empty() || !readable ? "this is no model file: it has no XML element"
+                                        : fmt::format("no format begins with <{:.40}>", root),
               known);
 }
 

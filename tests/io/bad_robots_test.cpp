@@ -69,6 +69,11 @@ std::vector<BadFile> bad_urdf_files() {
        urdf(links("ab") + joint("j", "hinge", 'a', 'b')),
        3,
        {"<joint name=\"j\">", "'hinge'", "one of 'revolute'"}},
+      {"mimics_in_a_circle",
+       urdf(links("abc") + joint("j", "continuous", 'a', 'b', "<mimic joint=\"k\"/>") + "\n" +
+            joint("k", "continuous", 'b', 'c', "<mimic joint=\"j\"/>")),
+       3,
+       {"<mimic>", "'j' mimics itself by way of 'k'", "let one of them lead"}},
       {"two_roots", urdf(links("ab")), 2, {"<link name=\"b\">", "'a' and 'b'", "connect them"}},
       {"circle",
        urdf(links("ab") + joint("j", "fixed", 'a', 'b') + joint("k", "fixed", 'b', 'a')),

@@ -1,5 +1,6 @@
 #include "articula/io/sdf.hpp"
 
+#include "io/mimic.hpp"
 #include "io/numbers.hpp"
 #include "io/order.hpp"
 #include "io/sdf/reader.hpp"
@@ -57,6 +58,7 @@ Description describe(xml::Tree tree, const std::filesystem::path& directory,
   }
   connect_joints(reader);
   build_tree(reader);
+  refuse_circles_of_mimics(reader.description);
   reader.meshes.move_to(reader.description);
   order_as_tree(reader.description);
   return std::move(reader.description);

@@ -63,14 +63,16 @@ void read_limits(Reader& reader, const Joint& joint, JointDescription& described
   if (bounded && range[0] > range[1]) {
     fail(element, "lower ({}) is above upper ({}); swap them", range[0], range[1]);
   }
+  constexpr double out_of_reach = 1e10;  // an open end; some write 1e16
+  range = range.cwiseMax(-out_of_reach).cwiseMin(out_of_reach);
   if (bounded && range[0] == range[1]) {
     reader.warn(element,
                 fmt::format("lower and upper are both {}; the joint moves without limits", range[0]));
-  } else if (bounded) {
+  } else if (bounded && (range[0] > -out_of_reach || range[1] < out_of_reach)) {
     described.range = range;
   }
   if (effort < 0.0) fail(element, "attribute effort is {}; it cannot be negative", effort);
-  if (effort > 0.0) described.actuator_force_range = Vector2(-effort, effort);
+  if (effort > 0.0 && effort < out_of_reach) described.actuator_force_range = Vector2(-effort, effort);
 }
 
 void read_dynamics(const Reader& reader, const Joint& joint, JointDescription& described) {

@@ -1,5 +1,6 @@
 #include "articula/io/urdf.hpp"
 
+#include "io/mimic.hpp"
 #include "io/order.hpp"
 #include "io/urdf/reader.hpp"
 
@@ -47,6 +48,7 @@ Description read(const xml::Tree& tree, const std::filesystem::path& directory, 
   read_joints(reader);
   build_tree(reader);
   read_mimics(reader);
+  refuse_circles_of_mimics(reader.description);
   read_exclusions(reader);
   if (!options.srdf.empty()) read_srdf(reader, options.srdf);
   reader.meshes.move_to(reader.description);
