@@ -17,8 +17,17 @@ namespace {
 
 using SharedSimulation = std::shared_ptr<Simulation>;
 
+// Converting None to a null pointer is pybind11's last resort, after an exception raised and dropped: a
+// tenth of a short step.
+const WarmStart* warm_start(const py::object& given) {
+  if (given.is_none()) return nullptr;
+  if (!py::isinstance<WarmStart>(given)) throw py::type_error("warm must be a WarmStart or None");
+  return given.cast<const WarmStart*>();
+}
+
 std::shared_ptr<NamedStep> step(const Simulation& simulation, const State& x, const py::object& u,
-                                const WarmStart* warm) {
+                                const py::object& given_warm) {
+  const WarmStart* warm = warm_start(given_warm);
   require_state(x, simulation.model());
   auto result = std::make_shared<NamedStep>();
   read_input(u, simulation.model(), result->input);
