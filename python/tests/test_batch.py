@@ -15,6 +15,12 @@ def spread(batch: art.Batch, x: art.State) -> art.BatchState:
     return states
 
 
+def test_far_more_threads_than_processors_cost_nothing(hopper):
+    batch = art.Batch(hopper, 3, threads=1_000_000)
+    few = art.Batch(hopper, 3, threads=1)
+    assert same_bits(batch.step(batch.neutral_states()).next.v, few.step(few.neutral_states()).next.v)
+
+
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_each_environment_is_as_if_alone_to_the_bit(hopper, threads):
     batch = art.Batch(hopper, 7, threads=threads)

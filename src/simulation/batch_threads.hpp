@@ -46,15 +46,20 @@ struct Batch::Threads {
   mutable tbb::task_arena arena;
   mutable std::vector<std::unique_ptr<BatchWorker>> workers;  // one for each thread
 
+  // Asked for more threads than it may have, TBB would print a warning and go on with what it has.
+  static int allowed(int wanted) {
+    const auto most = tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
+    return std::min(wanted, static_cast<int>(most));
+  }
+
   Threads(std::vector<Model> all, int environments, const SimulationSettings& chosen, int threads)
       : models(std::move(all)),
         count(environments),
         wanted(threads > 0 ? threads : tbb::info::default_concurrency()),
         settings(complete(models.front(), chosen)),
-        // Asked for more threads than it may have, TBB would print a warning and go on with what it has.
-        arena(std::min(wanted, static_cast<int>(tbb::global_control::active_value(
-                                   tbb::global_control::max_allowed_parallelism)))) {
-    for (int i = 0; i < wanted; ++i)
+        arena(allowed(wanted)) {
+    // One more than run at a time: an arena of one thread has a second place.
+    for (int i = 0; i < std::min(wanted, allowed(wanted) + 1); ++i)
       workers.push_back(std::make_unique<BatchWorker>(models.front(), settings));
   }
 
