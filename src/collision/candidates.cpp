@@ -5,15 +5,17 @@
 namespace articula::collision {
 namespace {
 
+Feature likeliest_of_cylinder(const Shape& shape, const Ending& e) {
+  const int cap = e.n[2] > 0 ? 1 : 0;
+  if (std::abs(e.x[2]) < 0.999 * shape.size[1]) return {FeatureKind::line, 0};
+  const bool on_cap = across_z(e.x) < 0.98 * shape.size[0] && across_z(e.n) < 0.2;
+  return on_cap ? Feature{FeatureKind::face, cap} : Feature{FeatureKind::circle, cap};
+}
+
 void cylinder_candidates(const Shape& shape, const Ending& e, Candidates& c) {
   const int cap = e.n[2] > 0 ? 1 : 0;
-  const double across = across_z(e.n);
-  const double inside = across_z(e.x) / shape.size[0];
-  const double along = std::abs(e.x[2]) / shape.size[1];
-  const bool on_side = along < 0.999;
-  const bool on_cap = inside < 0.98 && across < 0.2;
-  if (on_side) c.add({FeatureKind::line, 0});
-  if (on_cap) c.add({FeatureKind::face, cap});
+  c.add(likeliest_of_cylinder(shape, e));
+  if (across_z(e.x) < 0.98 * shape.size[0] && across_z(e.n) < 0.2) c.add({FeatureKind::face, cap});
   c.add({FeatureKind::circle, cap});
   c.add({FeatureKind::line, 0});
   c.add({FeatureKind::face, cap});
@@ -43,6 +45,11 @@ bool inside_polygon(const Hull& hull, int face, Vec3 x, double tolerance) {
 }
 
 }  // namespace
+
+Feature likeliest(const Shape& shape, const Ending& ending) {
+  if (shape.type == ShapeType::cylinder) return likeliest_of_cylinder(shape, ending);
+  return spanned_feature(shape, ending.vertices, ending.count, ending.n);
+}
 
 Candidates candidates(const Shape& shape, const Ending& ending) {
   Candidates c;

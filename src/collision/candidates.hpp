@@ -23,6 +23,8 @@ struct Ending {
 };
 
 Candidates candidates(const Shape& shape, const Ending& ending);
+// The first of them.
+Feature likeliest(const Shape& shape, const Ending& ending);
 
 // Whether a point found on the unbounded feature lies on the shape.
 bool lies_on(const Shape& shape, Feature feature, Vec3 x, double tolerance);

@@ -49,7 +49,9 @@ Ending ending(const Estimate& e, const ConvexPair& pair, bool second) {
   end.x = second ? transpose_times(pair.b_in_a.R, e.b - pair.b_in_a.p) : e.a;
   end.n = second ? transpose_times(pair.b_in_a.R, -e.n) : e.n;
   int order[4] = {0, 1, 2, 3};
-  std::sort(order, order + e.count, [&](int i, int j) { return e.weight[i] > e.weight[j]; });
+  for (int i = 1; i < e.count; ++i)  // heaviest first
+    for (int j = i; j > 0 && e.weight[order[j]] > e.weight[order[j - 1]]; --j)
+      std::swap(order[j], order[j - 1]);
   for (int i = 0; i < e.count; ++i) {
     const int vertex = second ? e.points[order[i]]->vertex_b : e.points[order[i]]->vertex_a;
     bool seen = false;
@@ -102,10 +104,11 @@ enum class Effort { quick, thorough };
 // From the likeliest pair of features; thoroughly: from all pairs the estimate may mean.
 bool polish_estimate(const ConvexPair& pair, const Estimate& e, double ceiling, Effort effort,
                      ConvexDistance& result) {
-  const Candidates ca = candidates(*pair.a, ending(e, pair, false));
-  const Candidates cb = candidates(*pair.b, ending(e, pair, true));
-  if (walk_to_solution(pair, ca.list[0], cb.list[0], e, ceiling, 8, result)) return true;
+  const Ending end_a = ending(e, pair, false), end_b = ending(e, pair, true);
+  if (walk_to_solution(pair, likeliest(*pair.a, end_a), likeliest(*pair.b, end_b), e, ceiling, 8, result))
+    return true;
   if (effort == Effort::quick) return false;
+  const Candidates ca = candidates(*pair.a, end_a), cb = candidates(*pair.b, end_b);
   for (int total = 1; total < ca.count + cb.count - 1; ++total)
     for (int i = std::max(0, total - cb.count + 1); i <= std::min(total, ca.count - 1); ++i)
       if (walk_to_solution(pair, ca.list[i], cb.list[total - i], e, ceiling, 0, result)) return true;
@@ -129,8 +132,8 @@ bool polish_flat(const ConvexPair& pair, const Estimate& e, double ceiling, Conv
 
 // Features of polyhedral cores (of curved ones: the likeliest) where nothing is left to polish.
 void name_features(const ConvexPair& pair, const Estimate& e, ConvexDistance& result) {
-  result.feature_a = candidates(*pair.a, ending(e, pair, false)).list[0];
-  result.feature_b = candidates(*pair.b, ending(e, pair, true)).list[0];
+  result.feature_a = likeliest(*pair.a, ending(e, pair, false));
+  result.feature_b = likeliest(*pair.b, ending(e, pair, true));
 }
 
 Estimate estimate_of(const GjkResult& g) {

@@ -6,6 +6,7 @@
 #include "convex.hpp"
 #include "features.hpp"
 #include "frame_of_a.hpp"
+#include "off_grid.hpp"
 #include "pairs.hpp"
 #include "polish.hpp"
 #include "support.hpp"
@@ -65,26 +66,6 @@ Feature line_end(const Shape& shape, int line, bool upper) {
       return {FeatureKind::point, corner | (upper ? 1 << axis : 0)};
     }
   }
-}
-
-// The same features' nearest points where the shapes are exactly; faces that lie flat have none of their own.
-Distance off_grid(const PairArguments& pair, const Distance& found) {
-  if (found.feature_a.kind == FeatureKind::face && found.feature_b.kind == FeatureKind::face) return found;
-  const double size = std::max(size_of(pair.a), size_of(pair.b));
-  const Match m =
-      polish(make_patch(pair.a, pair.at_a, found.feature_a), make_patch(pair.b, pair.at_b, found.feature_b),
-             found.point_a, found.point_b, found.normal, size);
-  // Where the features hardly determine them the points found stay.
-  const bool same = m.converged && std::abs(m.distance - found.distance) <= 1e-11 * size &&
-                    squared_norm(m.n - found.normal) <= 1e-20 &&
-                    squared_norm(m.a - found.point_a) <= 1e-16 * size * size;
-  if (!same) return found;
-  Distance d = found;
-  d.distance = m.distance;
-  d.normal = m.n;
-  d.point_a = m.a;
-  d.point_b = m.b;
-  return d;
 }
 
 // Seen along a face's normal the outlines may miss the nearest points (edges that cross just outside a face):

@@ -49,7 +49,7 @@ int manifold(const PairArguments& pair, const Distance& nearest, ContactPoint* o
 
 // A margin this large, relative to the shape's size, means that it moves fast.
 inline constexpr double fast_margin = 1e-2;
-// Ends of a capsule (a), corners of two boxes, within the margin and not near one of the contacts; returns
+// Ends of capsules, corners of two boxes, within the margin and not near one of the contacts; returns
 // how many contacts there are now.
 int add_capsule_ends(const PairArguments& pair, ContactPoint* out, int count);
 int add_box_corners(const PairArguments& pair, ContactPoint* out, int count);

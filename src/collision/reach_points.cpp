@@ -44,21 +44,33 @@ struct Collector {
 
 }  // namespace
 
+namespace {
+
+bool is_fast_capsule(const Shape& shape, double margin) {
+  return shape.type == ShapeType::capsule && margin >= fast_margin * shape.size[1];
+}
+
+}  // namespace
+
 int add_capsule_ends(const PairArguments& pair, ContactPoint* out, int count) {
-  const double radius = pair.a.size[0], half = pair.a.size[1];
-  if (count == 0 || pair.margin < fast_margin * half) return count;
+  const bool fast_a = is_fast_capsule(pair.a, pair.margin), fast_b = is_fast_capsule(pair.b, pair.margin);
+  if (count == 0 || !(fast_a || fast_b)) return count;
   Collector collector{pair, out, count};
-  // All of B is beyond the plane through its nearest point.
-  const Vec3 n = out[0].normal;
-  const double plane = dot(n, out[0].position - pair.at_a.p) + 0.5 * out[0].distance;
-  const double slope = dot(n, pair.at_a.R.z);
-  for (const bool upper : {false, true}) {
-    const double t = upper ? half : -half;
-    if (collector.full() || plane - t * slope - radius > pair.margin) continue;
-    const Vec3 end = pair.at_a.p + pair.at_a.R.z * t;
-    if (collector.near(end, radius + 0.1 * half)) continue;
-    collector.add_of_a(end, radius, {FeatureKind::point, upper ? 1 : 0});
-  }
+  const Vec3 n = out[0].normal, x = out[0].position;
+  const double half_gap = 0.5 * out[0].distance;
+  const auto add_ends = [&](const Shape& capsule, const Placement& at, bool of_a) {
+    const double radius = capsule.size[0], half = capsule.size[1];
+    for (const bool upper : {false, true}) {
+      const Vec3 end = at.p + at.R.z * (upper ? half : -half);
+      // All of the other shape is beyond the plane through its nearest point.
+      const double height = dot(n, of_a ? x - end : end - x) + half_gap - radius;
+      if (collector.full() || height > pair.margin || collector.near(end, radius + 0.1 * half)) continue;
+      const Feature feature{FeatureKind::point, upper ? 1 : 0};
+      of_a ? collector.add_of_a(end, radius, feature) : collector.add_of_b(end, radius, feature);
+    }
+  };
+  if (fast_a) add_ends(pair.a, pair.at_a, true);
+  if (fast_b) add_ends(pair.b, pair.at_b, false);
   return collector.count;
 }
 

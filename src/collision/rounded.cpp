@@ -23,7 +23,7 @@ Distance between_cores(Vec3 core_a, Vec3 apart, double radius_a, double radius_b
                        Fallback&& fallback) {
   Distance d;
   const double squared = squared_norm(apart);
-  d.degenerate = !(squared > least_apart(core_a, size));
+  d.degenerate = !(squared > 1e-12 * size * size) && !(squared > least_apart(core_a, size));
   const double length = d.degenerate ? 0.0 : std::sqrt(squared);
   d.normal = d.degenerate ? fallback() : apart * (1.0 / length);
   d.distance = length - radius_a - radius_b;
@@ -186,24 +186,6 @@ struct OverCylinder {
   }
 };
 
-// Centre inside, or over the side or an end: out through the nearer. Of equals the side, and the upper end.
-Distance sphere_in_cylinder(const PairArguments& pair, const OverCylinder& o, double size) {
-  const double ra = pair.a.size[0], noise = tie_noise(pair, size);
-  const int cap = o.along > -noise ? 1 : 0;
-  Distance d;
-  const bool by_side = o.end <= o.side + noise, on_axis = o.across <= noise;
-  const Vec3 down = cap ? -pair.at_b.R.z : pair.at_b.R.z;
-  d.normal = !by_side ? down : on_axis ? -pair.at_b.R.x : o.radial * (-1.0 / o.across);
-  d.distance = (by_side ? o.side : o.end) - ra;
-  d.point_a = pair.at_a.p + d.normal * ra;
-  d.point_b = d.point_a + d.normal * d.distance;
-  d.feature_b = by_side ? Feature{FeatureKind::line, 0} : Feature{FeatureKind::face, cap};
-  d.degenerate =
-      (by_side && on_axis) || (!by_side && std::abs(o.along) <= noise) || std::abs(o.side - o.end) <= noise;
-  beyond(d, pair.margin);
-  return d;
-}
-
 Distance sphere_cylinder_from(const PairArguments& pair, const OverCylinder& o) {
   const double ra = pair.a.size[0];
   const double size = std::max({pair.b.size[0], pair.b.size[1], ra}), tiny = 1e-15 * size;
@@ -216,7 +198,20 @@ Distance sphere_cylinder_from(const PairArguments& pair, const OverCylinder& o) 
     beyond(d, pair.margin);
     return d;
   }
-  return sphere_in_cylinder(pair, o, size);
+  // Inside, or over the side or an end: out through the nearer. Of equals the side, and the upper end.
+  const double noise = tie_noise(pair, size);
+  Distance d;
+  const bool by_side = o.end <= o.side + noise, on_axis = o.across <= noise, upper = o.along > -noise;
+  const Vec3 z = pair.at_b.R.z;
+  d.normal = !by_side ? (upper ? -z : z) : on_axis ? -pair.at_b.R.x : o.radial * (-1.0 / o.across);
+  d.distance = (by_side ? o.side : o.end) - ra;
+  d.point_a = pair.at_a.p + d.normal * ra;
+  d.point_b = d.point_a + d.normal * d.distance;
+  d.feature_b = by_side ? Feature{FeatureKind::line, 0} : Feature{FeatureKind::face, upper ? 1 : 0};
+  d.degenerate =
+      (by_side && on_axis) || (!by_side && std::abs(o.along) <= noise) || std::abs(o.side - o.end) <= noise;
+  beyond(d, pair.margin);
+  return d;
 }
 
 }  // namespace

@@ -42,10 +42,32 @@ TEST(reach_points, corners_of_boxes_are_seen_by_a_fast_step) {
   for (int k = 0; k < many; ++k) EXPECT_GE(fast[k].distance, nearest.distance - 1e-12);
 }
 
+// Crossed capsules that hardly tilt: the ends of both are within reach.
+TEST(reach_points, ends_of_both_capsules_are_seen) {
+  const Shape capsule = Shape::capsule(0.02, 0.2), longer = Shape::capsule(0.02, 0.25);
+  const Mat3 lying = about_y(M_PI / 2);
+  const Mat3 crossed =
+      Mat3::from(Eigen::AngleAxisd(0.3, Vector3::UnitZ()).toRotationMatrix() * lying.eigen());
+  for (const Shape& other : {capsule, longer}) {
+    ContactPoint points[max_contact_points];
+    const int count = collide(capsule, {lying, Vec3()}, other, {crossed, Vec3(0, 0, 0.05)}, 0.1, points);
+    int ends_a = 0, ends_b = 0;
+    for (int k = 0; k < count; ++k) {
+      ends_a += points[k].feature_a.kind == FeatureKind::point ? 1 : 0;
+      ends_b += points[k].feature_b.kind == FeatureKind::point ? 1 : 0;
+    }
+    EXPECT_EQ(count, max_contact_points);
+    EXPECT_GE(ends_a, 1);
+    EXPECT_GE(ends_b, 1);
+  }
+}
+
 TEST(reach_points, order_of_the_shapes_does_not_matter) {
-  const Shape a = Shape::box(0.2, 0.03, 0.05), b = Shape::box(0.1, 0.06, 0.02);
   Random random(3);
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < 600; ++i) {
+    const bool boxes = i % 2 == 0, twins = i % 3 == 0;
+    const Shape a = boxes ? Shape::box(0.2, 0.03, 0.05) : Shape::capsule(0.02, 0.2);
+    const Shape b = twins ? a : boxes ? Shape::box(0.1, 0.06, 0.02) : Shape::capsule(0.03, 0.1);
     const Placement at_a{Mat3::from(random_rotation(random).toRotationMatrix()), Vec3()};
     Placement at_b{Mat3::from(random_rotation(random).toRotationMatrix()),
                    Vec3(Vector3(0.5 * random_direction(random)))};
