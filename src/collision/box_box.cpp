@@ -65,8 +65,10 @@ Axis least_overlap(Vec3 a, Vec3 b, const Mat3& R, Vec3 t, double margin, double 
   Axis best = by_b[j] + noise < by_a[i] ? Axis{by_b[j], 3 + j} : Axis{by_a[i], i};
   const auto edges = [&](int k, Vec3 row, Vec3 row1, Vec3 row2, double a1, double a2, double t1, double t2) {
     const EdgeAxes e = edge_axes(b, a1, a2, t1, t2, row, row1, row2);
-    // The axis is shorter than 1: its overlap is no less than this where it is positive.
-    const Mask low = e.gap.lanes < broadcast(std::max(best.overlap, 0.0));
+    // gap/|axis| below the best so far: only what is gets a square root.
+    const double ceiling = std::max(best.overlap - 2 * noise, 0.0);
+    const Mask low = (e.gap.lanes < broadcast(0.0)) |
+                     (e.gap.lanes * e.gap.lanes < e.squared.lanes * broadcast(ceiling * ceiling));
     for (int bits = lane_bits(low & (e.squared.lanes >= broadcast(1e-24))) & 7; bits != 0; bits &= bits - 1) {
       const int l = std::countr_zero(static_cast<unsigned>(bits));
       const double overlap = e.gap[l] / std::sqrt(e.squared[l]);

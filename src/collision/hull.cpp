@@ -211,10 +211,19 @@ void update_clusters(Hull& hull) {
         hull.cluster_place[3 * (cluster_size * c + k / 4 * 4) + 4 * static_cast<std::size_t>(i) + k % 4] =
             value;
       }
-    const Vec3 centre = (low + high) * 0.5;
-    double radius = 0;
-    for (std::size_t k = 0; k < cluster_size && member[k] >= 0; ++k)
-      radius = std::max(radius, norm(hull.vertices[member[k]] - centre));
+    // The smallest sphere, nearly: its centre goes to the farthest vertex by ever smaller steps.
+    Vec3 centre = (low + high) * 0.5;
+    double radius = INFINITY;
+    Vec3 trial = centre;
+    for (int step = 2; step < 200; ++step) {
+      Vec3 farthest = trial;
+      for (std::size_t k = 0; k < cluster_size && member[k] >= 0; ++k)
+        if (squared_norm(hull.vertices[member[k]] - trial) > squared_norm(farthest - trial))
+          farthest = hull.vertices[member[k]];
+      const double reach = norm(farthest - trial);
+      if (reach < radius) radius = reach, centre = trial;
+      trial += (farthest - trial) * (1.0 / step);
+    }
     hull.cluster_x[c] = centre[0], hull.cluster_y[c] = centre[1], hull.cluster_z[c] = centre[2];
     hull.cluster_radius[c] = radius * (1 + 1e-12);
   }

@@ -80,6 +80,34 @@ int include_nearest(const PairArguments& pair, const Distance& nearest, ContactP
   return count + 1;
 }
 
+// The edge at a corner that is parallel to a line (unit, in the shape's frame); the corner itself if none is.
+Feature edge_along(const Shape& shape, Feature corner, Vec3 line) {
+  if (corner.kind != FeatureKind::point || !is_polyhedral(shape)) return corner;
+  const auto parallel = [&](Vec3 e) {
+    return squared_norm(cross(e, line)) <= parallel_angle * parallel_angle * squared_norm(e);
+  };
+  if (shape.type == ShapeType::box) {
+    for (int axis = 0; axis < 3; ++axis)
+      if (parallel(axis_vector(axis))) return {FeatureKind::line, box_edge(axis, corner.index)};
+    return corner;
+  }
+  const Hull& hull = *shape.hull;
+  for (int e = hull.edge_begin[corner.index]; e < hull.edge_begin[corner.index + 1]; ++e) {
+    const int to = hull.edge_end[e];
+    if (!hull.edge_bends[e] || !parallel(hull.vertices[to] - hull.vertices[corner.index])) continue;
+    return {FeatureKind::line, hull_edge(hull, std::min(to, corner.index), std::max(to, corner.index))};
+  }
+  return corner;
+}
+
+// Of parallel lines the nearest points may as well be found at an end.
+void follow_lines(const PairArguments& pair, Feature& a, Feature& b) {
+  if (a.kind == FeatureKind::line)
+    b = edge_along(pair.b, b, transpose_times(pair.at_b.R, unit(line_of(pair.a, a.index).along)));
+  else if (b.kind == FeatureKind::line)
+    a = edge_along(pair.a, a, pair.at_b.R * unit(line_of(pair.b, b.index).along));
+}
+
 // Parallel lines: the two ends of their overlap, each solved as an end of one line against the other line.
 int parallel_lines(const PairArguments& pair, const Distance& nearest, ContactPoint* out) {
   const Segment la = line_of(pair.a, nearest.feature_a.index), lb = line_of(pair.b, nearest.feature_b.index);
@@ -142,10 +170,10 @@ int manifold(const PairArguments& pair, const Distance& nearest, ContactPoint* o
     count = reduce(points, include_nearest(pair, nearest, points, count));
     std::copy(points, points + count, out);
   } else {
-    // Of parallel lines the nearest points may as well be found at an end.
     Distance along = nearest;
     if (oa.lying) along.feature_a = {FeatureKind::line, 0};
     if (ob.lying) along.feature_b = {FeatureKind::line, 0};
+    follow_lines(pair, along.feature_a, along.feature_b);
     if (along.feature_a.kind == FeatureKind::line && along.feature_b.kind == FeatureKind::line)
       count = parallel_lines(pair, along, out);
   }

@@ -101,16 +101,50 @@ bool is_same(const PairArguments& pair, const Distance& found, const Match& m, d
 
 }  // namespace
 
-Distance off_grid(const PairArguments& pair, const Distance& found) {
-  const double size = std::max(size_of(pair.a), size_of(pair.b));
-  const Match m = solve(pair, found, size);
-  if (!is_same(pair, found, m, size)) return found;
-  Distance d = found;
+namespace {
+
+// Overlapping polyhedra whose direction is the normal of a face, but whose points were found at an edge of a
+// facet of A - B, where they do not tell the features: that face, and the corner that is deepest below it.
+bool by_face(const PairArguments& pair, Distance& d) {
+  const Vec3 n_in_b = transpose_times(pair.at_b.R, d.normal);
+  const SupportPoint a = support(pair.a, d.normal), b = support(pair.b, -n_in_b);
+  if (a.vertex < 0 || b.vertex < 0) return false;
+  const auto face_along = [](const Shape& shape, Vec3 n, int vertex) {
+    const int face = nearest_face(shape, n, vertex);
+    return face >= 0 && squared_norm(face_of(shape, face).normal - n) < 1e-14 ? face : -1;
+  };
+  if (const int face = face_along(pair.a, d.normal, a.vertex); face >= 0) {
+    d.feature_a = {FeatureKind::face, face};
+    d.feature_b = {FeatureKind::point, b.vertex};
+    return true;
+  }
+  if (const int face = face_along(pair.b, -n_in_b, b.vertex); face >= 0) {
+    d.feature_a = {FeatureKind::point, a.vertex};
+    d.feature_b = {FeatureKind::face, face};
+    return true;
+  }
+  return false;
+}
+
+Distance with(Distance d, const Match& m) {
   d.distance = m.distance;
   d.normal = m.n;
   d.point_a = m.a;
   d.point_b = m.b;
   return d;
+}
+
+}  // namespace
+
+Distance off_grid(const PairArguments& pair, const Distance& found) {
+  const double size = std::max(size_of(pair.a), size_of(pair.b));
+  const Match m = solve(pair, found, size);
+  if (is_same(pair, found, m, size)) return with(found, m);
+  const bool flat = found.feature_a.kind == FeatureKind::face && found.feature_b.kind == FeatureKind::face;
+  Distance renamed = found;
+  if (flat || found.distance > 0 || !by_face(pair, renamed)) return found;
+  const Match other = point_on_face(pair, renamed);
+  return std::abs(other.distance - found.distance) <= 1e-11 * size ? with(renamed, other) : found;
 }
 
 }  // namespace articula::collision

@@ -136,17 +136,23 @@ struct BelowPlane {
           collect_many(hull, n, middle, level);
           return;
         }
-        const int first = 4 * (c + std::countr_zero(static_cast<unsigned>(near)));
-        for (int group = first; group < first + 4; ++group) {
-          const double* place = &hull.cluster_place[12 * static_cast<std::size_t>(group)];
-          const Lanes h = heights(place, place + 4, place + 8);
-          const int below = lane_bits(h <= broadcast(level));
+        const std::size_t cluster =
+            static_cast<std::size_t>(c + std::countr_zero(static_cast<unsigned>(near)));
+        const double* place = &hull.cluster_place[48 * cluster];
+        Lanes h[4];
+        for (int group = 0; group < 4; ++group)
+          h[group] = heights(place + 12 * group, place + 12 * group + 4, place + 12 * group + 8);
+        const Lanes first = h[0] < h[1] ? h[0] : h[1], second = h[2] < h[3] ? h[2] : h[3];
+        // Most spheres reach below without any of their vertices.
+        if (lane_bits((first < second ? first : second) <= broadcast(level)) == 0) continue;
+        const int* members = &hull.cluster_vertex[16 * cluster];
+        for (int group = 0; group < 4; ++group, members += 4) {
+          const int below = lane_bits(h[group] <= broadcast(level));
           if (below == 0) continue;
           // Each is written, and kept if it counts: cheaper than guessing which do.
-          const int* members = &hull.cluster_vertex[4 * static_cast<std::size_t>(group)];
           for (int k = 0; k < 4; ++k) {
             vertex[filled] = members[k];
-            height[filled] = h[k];
+            height[filled] = h[group][k];
             filled += (below >> k & 1) & (members[k] >= 0 ? 1 : 0);
           }
         }

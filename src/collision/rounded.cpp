@@ -247,9 +247,26 @@ int sphere_box_contacts(const PairArguments& pair, ContactPoint* out) {
 }
 int sphere_cylinder_contacts(const PairArguments& pair, ContactPoint* out) {
   const OverCylinder over(pair.at_b, pair.b.size, pair.at_a.p);
-  const double reach = pair.a.size[0] + pair.margin;
+  const double radius = pair.a.size[0], reach = radius + pair.margin;
   if (over.side > reach || over.end > reach) return 0;
-  return write(sphere_cylinder_from(pair, over), out);
+  // Clearly over the side, or clearly over an end.
+  const double tie = 1e-6 * std::max(pair.b.size[0], pair.b.size[1]);
+  const bool by_side = over.end < std::min(over.side, 0.0) - tie,
+             by_end = over.side < std::min(over.end, 0.0) - tie;
+  if (!(by_side && over.across > tie) && !(by_end && std::abs(over.along) > tie))
+    return write(sphere_cylinder_from(pair, over), out);
+  const int cap = over.along > 0 ? 1 : 0;
+  const Vec3 z = pair.at_b.R.z;
+  const double height = by_side ? over.side : over.end;
+  out->normal = by_side ? over.radial * (-1.0 / over.across) : cap ? -z : z;
+  out->distance = height - radius;
+  out->position = pair.at_a.p + out->normal * (0.5 * (height + radius));
+  out->feature_a = {FeatureKind::point, 0};
+  out->feature_b = by_side ? Feature{FeatureKind::line, 0} : Feature{FeatureKind::face, cap};
+  out->rule = NormalRule::features;
+  out->face_a = out->face_b = -1;
+  out->degenerate = false;
+  return 1;
 }
 
 namespace {
