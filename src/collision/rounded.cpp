@@ -245,27 +245,47 @@ int sphere_box_contacts(const PairArguments& pair, ContactPoint* out) {
   out->degenerate = false;
   return 1;
 }
-int sphere_cylinder_contacts(const PairArguments& pair, ContactPoint* out) {
-  const OverCylinder over(pair.at_b, pair.b.size, pair.at_a.p);
-  const double radius = pair.a.size[0], reach = radius + pair.margin;
-  if (over.side > reach || over.end > reach) return 0;
-  // Clearly over the side, or clearly over an end.
-  const double tie = 1e-6 * std::max(pair.b.size[0], pair.b.size[1]);
-  const bool by_side = over.end < std::min(over.side, 0.0) - tie,
-             by_end = over.side < std::min(over.end, 0.0) - tie;
-  if (!(by_side && over.across > tie) && !(by_end && std::abs(over.along) > tie))
-    return write(sphere_cylinder_from(pair, over), out);
-  const int cap = over.along > 0 ? 1 : 0;
-  const Vec3 z = pair.at_b.R.z;
-  const double height = by_side ? over.side : over.end;
-  out->normal = by_side ? over.radial * (-1.0 / over.across) : cap ? -z : z;
+namespace {
+
+void write_sphere(const PairArguments& pair, Vec3 normal, double height, Feature feature, ContactPoint* out) {
+  const double radius = pair.a.size[0];
+  out->normal = normal;
   out->distance = height - radius;
-  out->position = pair.at_a.p + out->normal * (0.5 * (height + radius));
+  out->position = pair.at_a.p + normal * (0.5 * (height + radius));
   out->feature_a = {FeatureKind::point, 0};
-  out->feature_b = by_side ? Feature{FeatureKind::line, 0} : Feature{FeatureKind::face, cap};
+  out->feature_b = feature;
   out->rule = NormalRule::features;
   out->face_a = out->face_b = -1;
   out->degenerate = false;
+}
+
+[[gnu::noinline]] int sphere_cylinder_tie(const PairArguments& pair, const OverCylinder& over,
+                                          ContactPoint* out) {
+  return write(sphere_cylinder_from(pair, over), out);
+}
+
+}  // namespace
+
+int sphere_cylinder_contacts(const PairArguments& pair, ContactPoint* out) {
+  const OverCylinder o(pair.at_b, pair.b.size, pair.at_a.p);
+  const double reach = pair.a.size[0] + pair.margin;
+  if (o.side > reach || o.end > reach) return 0;
+  // Clearly over the rim, the side or an end.
+  const double tie = 1e-6 * std::max(pair.b.size[0], pair.b.size[1]);
+  const int cap = o.along > 0 ? 1 : 0;
+  const Vec3 down = cap ? -pair.at_b.R.z : pair.at_b.R.z;
+  if (o.side > tie && o.end > tie) {
+    const double length = std::sqrt(o.side * o.side + o.end * o.end);
+    if (length > reach) return 0;
+    const Vec3 normal = (down * o.end - o.radial * (o.side / o.across)) * (1.0 / length);
+    write_sphere(pair, normal, length, {FeatureKind::circle, cap}, out);
+  } else if (o.end < std::min(o.side, 0.0) - tie && o.across > tie) {
+    write_sphere(pair, o.radial * (-1.0 / o.across), o.side, {FeatureKind::line, 0}, out);
+  } else if (o.side < std::min(o.end, 0.0) - tie && std::abs(o.along) > tie) {
+    write_sphere(pair, down, o.end, {FeatureKind::face, cap}, out);
+  } else {
+    return sphere_cylinder_tie(pair, o, out);
+  }
   return 1;
 }
 
