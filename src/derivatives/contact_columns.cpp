@@ -59,13 +59,13 @@ ContactColumns::ContactColumns(const Model& model)
     : model_(&model),
       width_((model.nv() + 3) / 4 * 4),
       wrench_(static_cast<std::size_t>(6) * ((model.nv() + 3) / 4 * 4), 0.0),
-      listed_(model.nv(), 0),
+      place_(model.nv(), -1),
       arm_(model.nv()) {
   columns_.reserve(model.nv());
 }
 
-void ContactColumns::add_touch(const Data& after, const ContactRates::Touch& t, RowMatrixRef sigma_by_q,
-                               double* residual, int stride) {
+void ContactColumns::add_touch(const Data& after, const ContactRates::Touch& t, double scale,
+                               RowMatrixRef sigma_by_q, double* residual, int stride) {
   const Structure& s = model_->structure();
   const auto moves = [&](int body) {
     const LinkIndex& link = s.links[s.bodies[body].link];
@@ -82,10 +82,10 @@ void ContactColumns::add_touch(const Data& after, const ContactRates::Touch& t, 
     const Motion V = velocity(*model_, after, body);
     const Response::Column* column = response.column + 6 * side;
     for (int e = link.dof_end - 1; e >= 0; e = s.dofs[e].parent) {
-      if (!listed_[e]) {
-        listed_[e] = 1;
+      if (place_[e] < 0) {
+        place_[e] = static_cast<int>(columns_.size());
         columns_.push_back(e);
-        for (int k = 0; k < 6; ++k) wrench_[k * width_ + e] = 0.0;
+        for (int k = 0; k < 6; ++k) wrench_[k * width_ + place_[e]] = 0.0;
         arm_[e] = {};
       }
       const Motion& S = after.S[e];
@@ -110,29 +110,33 @@ void ContactColumns::add_touch(const Data& after, const ContactRates::Touch& t, 
       }
       for (int i = 0; i < t.rows; ++i) sigma_by_q(t.row + i, e) += sigma[i / 4][i % 4];
       for (int k = 0; k < 3; ++k) {
-        wrench_[k * width_ + e] += moment[k];
-        wrench_[(3 + k) * width_ + e] += force[k];
+        wrench_[k * width_ + place_[e]] += moment[k];
+        wrench_[(3 + k) * width_ + place_[e]] += force[k];
       }
     }
   }
+  const int count = static_cast<int>(columns_.size());
   for (int d : columns_) {
-    const Motion& arm = arm_[d];
+    const Motion arm = arm_[d] * scale;
     double* row = residual + static_cast<std::size_t>(d) * stride;
-    for (int e : columns_) {
-      double sum = 0.0;
+    for (int c = 0; c < count; c += 4) {
+      Lanes sum{};
       for (int k = 0; k < 3; ++k)
-        sum += arm.angular[k] * wrench_[k * width_ + e] + arm.linear[k] * wrench_[(3 + k) * width_ + e];
-      row[e] -= sum;
+        sum += load_lanes(&wrench_[k * width_ + c]) * broadcast(arm.angular[k]) +
+               load_lanes(&wrench_[(3 + k) * width_ + c]) * broadcast(arm.linear[k]);
+      for (int i = 0; i < std::min(4, count - c); ++i) row[columns_[c + i]] += sum[i];
     }
   }
-  for (int e : columns_) listed_[e] = 0;
+  for (int e : columns_) place_[e] = -1;
 }
 
 void ContactColumns::add(const Model& model, const Data& after, const ImpulseWork& work,
-                         const ContactRates& rates, RowMatrixRef sigma_by_q, double* residual, int stride) {
+                         const ContactRates& rates, double scale, RowMatrixRef sigma_by_q, double* residual,
+                         int stride) {
   model_ = &model;
-  for (const ContactRates::Touch& t : rates.touches()) add_touch(after, t, sigma_by_q, residual, stride);
-  rates.add_other_columns(work, sigma_by_q, residual, stride);
+  for (const ContactRates::Touch& t : rates.touches())
+    add_touch(after, t, scale, sigma_by_q, residual, stride);
+  rates.add_other_columns(work, scale, sigma_by_q, residual, stride);
 }
 
 // d (n . u) = n . (dV_B - dV_A): the part of dp and dn is in the response already.

@@ -14,25 +14,25 @@ class ContactColumns {
  public:
   explicit ContactColumns(const Model& model);
 
-  // sigma_by_q (rows of the step x nv, zero before) and residual (nv x nv, row-major with `stride`): minus
-  // d(J^T lam)/dq is added there.
+  // sigma_by_q (rows of the step x nv, zero before) and residual (nv x nv, row-major with `stride`): `scale`
+  // times d(J^T lam)/dq is added there.
   void add(const Model& model, const Data& after, const ImpulseWork& work, const ContactRates& rates,
-           RowMatrixRef sigma_by_q, double* residual, int stride);
+           double scale, RowMatrixRef sigma_by_q, double* residual, int stride);
   // e (J_N by q and v) of contacts that bounce.
   void add_bounces(const Model& model, const Data& before, const ContactRates& rates, RowMatrixRef sigma_by_q,
                    RowMatrixRef sigma_by_v);
 
  private:
   struct Response;
-  void add_touch(const Data& after, const ContactRates::Touch& t, RowMatrixRef sigma_by_q, double* residual,
-                 int stride);
+  void add_touch(const Data& after, const ContactRates::Touch& t, double scale, RowMatrixRef sigma_by_q,
+                 double* residual, int stride);
 
   const Model* model_ = nullptr;
   int width_ = 0;
-  AlignedVector wrench_;      // 6 rows of nv numbers: change of the wrench about p with each dof
+  AlignedVector wrench_;      // 6 rows: change of the wrench about p with each of the dofs below
   std::vector<int> columns_;  // dofs that move the contact
-  std::vector<char> listed_;
-  std::vector<Motion> arm_;  // nv: motion of B against A at p with each dof
+  std::vector<int> place_;    // nv: where a dof is among them, or -1
+  std::vector<Motion> arm_;   // nv: motion of B against A at p with each dof
 };
 
 }  // namespace articula

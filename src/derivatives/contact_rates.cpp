@@ -369,7 +369,7 @@ void ContactRates::against(const Motion* Y, const double* sigma_bar, const doubl
   }
 }
 
-void ContactRates::add_join_columns(const Join& j, RowMatrixRef sigma_by_q, double* residual,
+void ContactRates::add_join_columns(const Join& j, double scale, RowMatrixRef sigma_by_q, double* residual,
                                     int stride) const {
   const Structure& s = model_->structure();
   for (int side = 0; side < 2; ++side) {
@@ -389,18 +389,18 @@ void ContactRates::add_join_columns(const Join& j, RowMatrixRef sigma_by_q, doub
                  elementwise(j.slope, (side == 0 ? j.phi_by_a : j.phi_by_b) * S.angular);
       } else {
         change = (point_velocity(dV, r) + cross(W, x) + elementwise(j.slope, x)) * sign;
-        const Vec3 moment = cross(x, j.lam) * sign;
+        const Vec3 moment = cross(x, j.lam) * (sign * scale);
         for (int d = link.dof_end - 1; d >= 0; d = s.dofs[d].parent)
-          residual[static_cast<std::size_t>(d) * stride + e] -= dot(after_->S[d].angular, moment);
+          residual[static_cast<std::size_t>(d) * stride + e] += dot(after_->S[d].angular, moment);
       }
       for (int i = 0; i < 3; ++i) sigma_by_q(j.row + i, e) += change[i];
     }
   }
 }
 
-void ContactRates::add_other_columns(const ImpulseWork& work, RowMatrixRef sigma_by_q, double* residual,
-                                     int stride) const {
-  for (const Join& j : joins_) add_join_columns(j, sigma_by_q, residual, stride);
+void ContactRates::add_other_columns(const ImpulseWork& work, double scale, RowMatrixRef sigma_by_q,
+                                     double* residual, int stride) const {
+  for (const Join& j : joins_) add_join_columns(j, scale, sigma_by_q, residual, stride);
   for (const Scalar& scalar : scalars_) {
     double* row = &sigma_by_q(scalar.row, 0);
     if (scalar.slope != 0.0) work.rows.add_scalar_impulse(work.rows.items()[scalar.item], scalar.slope, row);
@@ -411,7 +411,8 @@ void ContactRates::add_other_columns(const ImpulseWork& work, RowMatrixRef sigma
     unit_.assign(nv, 0.0);
     for (int d = 0; d < nv; ++d) {
       unit_[d] = 1.0;
-      add_curved(scalar, unit_.data(), -scalar.lam, true, residual + static_cast<std::size_t>(d) * stride);
+      add_curved(scalar, unit_.data(), scale * scalar.lam, true,
+                 residual + static_cast<std::size_t>(d) * stride);
       unit_[d] = 0.0;
     }
   }

@@ -47,8 +47,9 @@ class ContactRates {
 
   bool one_sided() const { return one_sided_; }
 
-  // Columns by q of everything but contacts: sigma_by_q (rows x nv), and minus d(J^T lam)/dq into `residual`.
-  void add_other_columns(const ImpulseWork& work, RowMatrixRef sigma_by_q, double* residual,
+  // Columns by q of everything but contacts: sigma_by_q (rows x nv), and `scale` times d(J^T lam)/dq into
+  // `residual`.
+  void add_other_columns(const ImpulseWork& work, double scale, RowMatrixRef sigma_by_q, double* residual,
                          int stride) const;
 
   // A contact whose point, normal and distance change by `rate` by themselves (another shape); and the
@@ -109,7 +110,8 @@ class ContactRates {
   void touch_against(const Touch& t, const Motion* Y, const double* sigma_bar, BodyRateBar* bodies) const;
   void join_along(const Join& j, const BodyRate* bodies, Force* dF, double* dsigma) const;
   void join_against(const Join& j, const Motion* Y, const double* sigma_bar, BodyRateBar* bodies) const;
-  void add_join_columns(const Join& j, RowMatrixRef sigma_by_q, double* residual, int stride) const;
+  void add_join_columns(const Join& j, double scale, RowMatrixRef sigma_by_q, double* residual,
+                        int stride) const;
   double curved(const Scalar& scalar, const double* x, const double* y) const;
   void add_curved(const Scalar& scalar, const double* x, double factor, bool transposed, double* out) const;
   Motion velocity(const Data& data, int body) const;

@@ -16,25 +16,22 @@ void ImpulseDerivatives::jacobians(MatrixRef by_state, MatrixRef by_control) {
   const int width = (nv + 3) / 4 * 4, total = (2 * width + na + nu + 3) / 4 * 4;
   w.blocks.resize(nv, total);
   w.blocks.setZero();
-  // -dr / d(q, v, w, u), per unit of force
-  w.residual.jacobians(-1.0, {w.blocks.data(), w.blocks.data() + width, total, 1});
-  w.residual.input_jacobians(-1.0, w.blocks.middleCols(2 * width, na),
-                             w.blocks.middleCols(2 * width + na, nu));
+  // -dr1 / d(q, v, w, u); of -dr1/dv, without Mhat
+  w.residual.jacobians(-h, {w.blocks.data(), w.blocks.data() + width, total, 1});
+  w.residual.input_jacobians(-h, w.blocks.middleCols(2 * width, na), w.blocks.middleCols(2 * width + na, nu));
   if (rows > 0) {
     w.row_columns.resize(rows, total);
     w.list_rows();
     for (int i = 0; i < rows; ++i) {
       if (w.modes[i] != RowMode::free) w.row_columns.row(i).setZero();
     }
-    w.blocks.leftCols(width) *= -h;  // + dr1/dq, to which the columns add
-    w.columns.add(*w.model, w.after, *w.step, w.rates, w.row_columns.leftCols(nv), w.blocks.data(), total);
+    w.columns.add(*w.model, w.after, *w.step, w.rates, 1.0, w.row_columns.leftCols(nv), w.blocks.data(),
+                  total);
     if (w.bounces)
       w.columns.add_bounces(*w.model, *w.data, w.rates, w.row_columns.leftCols(nv),
                             w.row_columns.middleCols(width, nv));
-    w.blocks.leftCols(width) *= -1.0 / h;
   }
   solve_mass_matrix_columns(*w.model, *w.data, w.blocks);
-  w.blocks *= h;
   for (int d = 0; d < nv; ++d) w.blocks(d, width + d) += 1.0;
   if (rows > 0) w.constrain(total);
 
@@ -60,7 +57,10 @@ void ImpulseDerivatives::Work::list_rows() {
     laws[k].mark_rows(in_equations.data() + begin, carries.data() + begin);
   }
   equations.list(r, step->constraints, in_equations);
-  carrying.list(r, step->constraints, carries);
+  if (carries == in_equations)
+    carrying = equations;
+  else
+    carrying.list(r, step->constraints, carries);
 }
 
 // blocks <- N + P X. Mhat^-1 J^T of the rows that carry something, or of all columns: what costs less.
