@@ -1,5 +1,6 @@
 #include "articula/derivatives/impulse.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "articula/contact/overruled.hpp"
@@ -53,27 +54,23 @@ bool ImpulseDerivatives::prepare(const Model& model, Data& data, const ImpulseWo
   w.settings = settings;
   const double h = settings.dt;
   w.acceleration = (step.v_next - step.free.v) / h;
-  w.after.kinematic_pose = data.kinematic_pose;
-  w.after.kinematic_twist = data.kinematic_twist;
-  w.after.link_R = data.link_R;
-  w.after.link_r = data.link_r;
-  w.after.link_reference = data.link_reference;
-  w.after.S = data.S;
-  w.after.sine = data.sine;
-  w.after.cosine = data.cosine;
-  sweep_motion(model, w.after, step.v_next.data(), nullptr, false);
   w.bounces = false;
   for (const Item& item : step.rows.items()) w.bounces |= item.bias == BiasMode::bounce;
   if (w.bounces) propagate_motion(model, data, step.free.v.data(), nullptr);
   w.modes = step.rows.mode;
   overrule_friction(step.rows, w.modes);
+  w.after_ready = false;
+  if (w.touches_bodies()) w.sweep_after();
   w.rates.prepare(model, data, w.after, step, settings, w.modes);
 
-  auto& held = w.residual.held_forces();
-  std::fill(w.field.own.begin(), w.field.own.end(), Force{});
-  w.rates.add_wrenches(w.field);
-  for (size_t b = 0; b < held.size(); ++b) held[b] = w.field.own[b] * (1.0 / h);
-  w.residual.prepare(model, data, step.free, {h, settings.implicit_gyroscopic}, w.acceleration, true);
+  if (w.rates.on_bodies()) {
+    auto& held = w.residual.held_forces();
+    std::fill(w.field.own.begin(), w.field.own.end(), Force{});
+    w.rates.add_wrenches(w.field);
+    for (size_t b = 0; b < held.size(); ++b) held[b] = w.field.own[b] * (1.0 / h);
+  }
+  w.residual.prepare(model, data, step.free, {h, settings.implicit_gyroscopic}, w.acceleration,
+                     w.rates.on_bodies());
   w.output.prepare(model, step.free, step.v_next, h);
   w.slots_found = false;
 
@@ -82,6 +79,30 @@ bool ImpulseDerivatives::prepare(const Model& model, Data& data, const ImpulseWo
   w.choice.found = false;
   w.solution.resize(0);
   return w.factor_laws();
+}
+
+// Whether some row that carries something acts on bodies: then their velocities for v+ matter.
+bool ImpulseDerivatives::Work::touches_bodies() const {
+  const ContactRows& rows = step->rows;
+  return std::any_of(rows.items().begin(), rows.items().end(), [&](const Item& item) {
+    return item.kind == RowKind::contact ? modes[rows.row_of(item)] != RowMode::free
+                                         : item.kind == RowKind::equality && item.rows >= 3;
+  });
+}
+
+// The step's kinematics, with velocities for v+.
+void ImpulseDerivatives::Work::sweep_after() {
+  if (after_ready) return;
+  after_ready = true;
+  after.kinematic_pose = data->kinematic_pose;
+  after.kinematic_twist = data->kinematic_twist;
+  after.link_R = data->link_R;
+  after.link_r = data->link_r;
+  after.link_reference = data->link_reference;
+  after.S = data->S;
+  after.sine = data->sine;
+  after.cosine = data->cosine;
+  sweep_motion(*model, after, step->v_next.data(), nullptr, false);
 }
 
 bool ImpulseDerivatives::Work::factor_laws() {
@@ -113,6 +134,7 @@ bool ImpulseDerivatives::relabel(const std::vector<RowMode>& modes) {
   w.relabelled = modes != w.step->rows.mode;
   if (!w.relabelled) overrule_friction(w.step->rows, w.modes);
   w.choice.found = false;
+  if (w.touches_bodies()) w.sweep_after();
   w.rates.prepare(*w.model, *w.data, w.after, *w.step, w.settings, w.modes);
   return w.factor_laws();
 }
@@ -166,6 +188,7 @@ void ImpulseDerivatives::solve_transposed(VectorRef r) {
 void ImpulseDerivatives::Work::find_all_slots() {
   if (slots_found) return;
   slots_found = true;
+  sweep_after();
   propagate_motion(*model, after, step->v_next.data(), nullptr);
   motion_rates(*model, after, step->v_next.data(), nullptr);
   find_slots(*model, after, step->free.q, slots_after);
@@ -302,6 +325,7 @@ void ImpulseDerivatives::Work::rates_against(const double* y1, VectorRef z_bar) 
   const Structure& s = model->structure();
   const StepInputs& in = residual.inputs();
   if (wants_parameters || rates.on_bodies()) {
+    sweep_after();
     sum_paths(*model, after, movers, y1);
     for (int b = 0; b < model->nbody(); ++b) {
       Y[b] = movers.path[b];

@@ -21,6 +21,8 @@ struct ImpulseDerivatives::Work {
   void rates_against(const double* y1, VectorRef z_bar);
   void gather_on_links(const Data& at, Force BodyRateBar::* part, bool position, double* q_bar,
                        double* v_bar);
+  bool touches_bodies() const;
+  void sweep_after();
   bool factor_laws();
   void find_all_slots();
   void list_rows();
@@ -50,6 +52,7 @@ struct ImpulseDerivatives::Work {
   std::vector<RowMode> modes;  // what the laws are linearised with: the step's, unless relabelled
   bool wants_parameters = true;
   bool relabelled = false;
+  bool after_ready = false;
 
   const Model* model = nullptr;
   Data* data = nullptr;

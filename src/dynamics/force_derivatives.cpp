@@ -179,9 +179,14 @@ void forces_adjoint(const Model& model, const Data& data, const ForceWork& force
     });
   }
 
-  const bool displaces = any_field(model, forces, work);
+  const bool others = in_medium(model) || forces.compensation.active || forces.thrust.active;
+  const bool only_held = work.held.active && !others && to.theta == nullptr;
+  const bool displaces = !only_held && any_field(model, forces, work);
   if (displaces) clear_displacement_covectors(work);
-  fields_against(model, data, forces, work, tau_bar, to.theta);
+  if (only_held)
+    add_held_against(model, data, work.held, work, tau_bar.data(), to.q);
+  else
+    fields_against(model, data, forces, work, tau_bar, to.theta);
   work.scaled = tau_bar.cwiseProduct(forces.unlimited);
   const double* actuator_bar = work.scaled.data();
   add_tendons_against(model, forces, work, tau_bar.data(), actuator_bar, to);
