@@ -146,13 +146,23 @@ bool add_rows(const Options& options, Contact contact, Summary& sum, Report& rep
     report.add(row + "/left_out", block.left_out, "count");
     report.add(row + "/nonzero_states", block.nonzero, "count");
     good = good && block.worst <= options.tolerance && block.worst_frozen <= options.tolerance;
-    good = good && block.frozen_left_out == 0 && block.left_out <= 0.05 * block.states + 1;
+    good =
+        good && block.frozen_left_out == 0 && block.left_out <= 0.05 * block.states + (options.full ? 0 : 1);
+    // What the model has at all must be seen often enough to count.
+    if (options.full && block.nonzero > 0 && block.nonzero < 50) {
+      good = false;
+      report.note(fmt::format("{}: differs from zero in {} states only", row, block.nonzero));
+    }
     if (block.one_sided > 0)
       report.note(
           fmt::format("{}: {} states flagged one-sided, and wrong, were left out", row, block.one_sided));
     if (block.frozen_left_out > 0)
       report.note(
           fmt::format("{}: {} states without differences at frozen modes", row, block.frozen_left_out));
+  }
+  if (options.full && sum.touching > 0 && 2 * sum.touching < sum.looked_at) {
+    good = false;
+    report.note(fmt::format("{}: only {} of {} states are in contact", solver, sum.touching, sum.looked_at));
   }
   report.add(solver + "/adjoint/max_relative_error", sum.adjoint, "1");
   if (sum.one_sided > 0)

@@ -177,10 +177,12 @@ double noise_of(const F& f, const bool& same) {
 
 // Of the step with its modes held, or as it is. A first step counts only if all evaluations share the
 // signature of the undisturbed one. First steps are tried until the estimated error is far below what is
-// asked for, in a block whose largest number is `scale`; functions may vary fast, and may be noisy. False if
-// there is no such step.
-bool GradientCheck::difference(const VectorX& dz, bool held, bool jumps, double scale, VectorX& derivative,
-                               VectorX& rounding) {
+// asked for, in a block whose largest number is `scale`; functions may vary fast, and may be noisy. A kink
+// that the signature does not know of may deceive a table's own estimate: `thorough` goes through all first
+// steps and counts as error also what two tables that follow each other differ by. False if there is no such
+// step.
+bool GradientCheck::difference(const VectorX& dz, bool held, bool jumps, double scale, bool thorough,
+                               VectorX& derivative, VectorX& rounding) {
   disturbed_.hold_modes(held);
   VectorX x(disturbed_.outputs());
   Signature there;
@@ -195,21 +197,33 @@ bool GradientCheck::difference(const VectorX& dz, bool held, bool jumps, double 
     return x;
   };
   const double noise = std::max(noise_, noise_of(evaluate, same));
-  Differences best;
+  Differences best, previous;
   const double floor = std::max(1e-3 * scale, 1e-9);
   const auto error = [&] {
     return (best.error.array() / best.derivative.cwiseAbs().array().max(floor)).maxCoeff();
   };
-  for (const double step : {1e-2, 1e-3, 1e-1, 1e-4, 1e-5, 1e-6, 1e-7, 1.0}) {
+  constexpr double quick[] = {1e-2, 1e-3, 1e-1, 1e-4, 1e-5, 1e-6, 1e-7, 1.0};
+  constexpr double all[] = {1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7};
+  for (const double step : thorough ? all : quick) {
     same = true;
     evaluate(step);
     if (same) evaluate(-step);
     if (!same) continue;
-    const Differences found = ridders_differences(evaluate, step, jumps, noise);
+    Differences found = ridders_differences(evaluate, step, jumps, noise);
     if (!same) continue;
+    if (thorough) {
+      const Differences own = found;
+      if (previous.derivative.size() > 0) {
+        found.error += (found.derivative - previous.derivative).cwiseAbs();
+        keep_better(best, found);
+      }
+      previous = own;
+      continue;
+    }
     keep_better(best, found);
     if (error() <= accurate) break;
   }
+  if (best.derivative.size() == 0) best = previous;
   if (best.derivative.size() == 0) return false;
   derivative = best.derivative;
   rounding = best.rounding;
@@ -243,16 +257,21 @@ void GradientCheck::compare(const MatrixX& derivative, const MatrixX& directions
   MatrixX reference(derivative.rows(), directions.cols()), rounding = reference;
   for (const bool held : {true, false}) {
     bool& left_out = held ? block.frozen_left_out : block.true_left_out;
-    VectorX column, rounded;
-    uncertainty_ = 0.0;
-    for (Eigen::Index i = 0; i < directions.cols() && !left_out; ++i) {
-      left_out = !difference(directions.col(i), held, jumps, block.largest, column, rounded);
+    double error = 0.0;
+    for (const bool thorough : {false, true}) {
+      VectorX column, rounded;
+      uncertainty_ = 0.0;
+      for (Eigen::Index i = 0; i < directions.cols() && !left_out; ++i) {
+        left_out = !difference(directions.col(i), held, jumps, block.largest, thorough, column, rounded);
+        if (left_out) break;
+        reference.col(i) = column;
+        rounding.col(i) = rounded;
+      }
       if (left_out) break;
-      reference.col(i) = column;
-      rounding.col(i) = rounded;
+      error = error_of(derivative, reference, rounding);
+      if (error <= undecided) break;
     }
     if (left_out) continue;
-    const double error = error_of(derivative, reference, rounding);
     // Steps short enough to keep the modes may be too short to tell: such differences decide nothing.
     left_out = !held && error > undecided && error < uncertainty_;
     if (!left_out) (held ? block.frozen_error : block.true_error) = error;

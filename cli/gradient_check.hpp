@@ -37,7 +37,7 @@ class GradientCheck {
   void compare(const MatrixX& derivative, const MatrixX& directions, bool jumps, BlockResult& block);
   MatrixX along(const MatrixX& directions);
   void leave_out_what_cannot_change(MatrixX& directions);
-  bool difference(const VectorX& dz, bool held, bool jumps, double scale, VectorX& derivative,
+  bool difference(const VectorX& dz, bool held, bool jumps, double scale, bool thorough, VectorX& derivative,
                   VectorX& rounding);
   void check_adjoint(const MatrixX& by_state, const MatrixX& by_control, std::mt19937& random);
 
