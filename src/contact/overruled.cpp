@@ -1,6 +1,7 @@
 #include "articula/contact/overruled.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace articula {
 
@@ -23,6 +24,29 @@ Place place_of(const ContactRows& rows, const Item& item) {
   return quad.tree[1] < 0 ? place : Place{};
 }
 
+// Tangents of a contact in a planar robot both see its one direction.
+bool parallel(const ContactProblem& problem, int i, int j) {
+  const double gi = problem.g(i, i), gj = problem.g(j, j), gij = problem.g(i, j);
+  return gi > 0.0 && gj > 0.0 && gi * gj - gij * gij <= 1e-12 * gi * gj;
+}
+
+// A contact of a pyramid that stands still, one of two parallel tangents at its bound: the other holds.
+void overrule_tangent(const ContactRows& rows, const Item& item, std::vector<RowMode>& modes) {
+  const int row = rows.row_of(item);
+  const Block& block = rows.block(item);
+  for (int i = 0; i < 3; ++i) {
+    if (modes[row + i] != RowMode::hold) return;
+  }
+  const double used[2] = {std::abs(rows.lam[row + 1]) / (block.mu[0] * rows.lam[row]),
+                          std::abs(rows.lam[row + 2]) / (block.mu[1] * rows.lam[row])};
+  const int full = used[0] > used[1] ? 0 : 1;
+  constexpr double all = 1.0 - 1e-9;
+  if (!(used[full] >= all && used[1 - full] < all)) return;
+  const ContactProblem problem = rows.problem(rows.islands()[item.island], 0.0);
+  if (problem.law != FrictionLaw::pyramid || !parallel(problem, block.first + 1, block.first + 2)) return;
+  modes[row + 1 + full] = rows.lam[row + 1 + full] < 0.0 ? RowMode::yield_lower : RowMode::yield_upper;
+}
+
 }  // namespace
 
 bool overruled(const ContactRows& rows, const Item& friction, const std::vector<RowMode>& modes) {
@@ -38,6 +62,8 @@ void overrule_friction(const ContactRows& rows, std::vector<RowMode>& modes) {
     const int row = rows.row_of(item);
     if (item.kind == RowKind::dry_friction && modes[row] == RowMode::hold && overruled(rows, item, modes))
       modes[row] = rows.lam[row] < 0.0 ? RowMode::lower : RowMode::upper;
+    if (item.kind == RowKind::contact && item.rows == 3 && rows.lam[row] > 0.0)
+      overrule_tangent(rows, item, modes);
   }
 }
 

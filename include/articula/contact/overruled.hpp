@@ -1,7 +1,8 @@
 #pragma once
 // Dry friction of a joint that is held by an end of its range. Both rows stand still, and both are said to
 // hold; but if the end moves the joint follows it, and friction only gives way: it is no equation of the
-// motion.
+// motion. Alike a tangent with all the friction it can have, where the other one, parallel to it in a planar
+// robot, holds the contact.
 
 #include "articula/contact/rows.hpp"
 
