@@ -88,8 +88,8 @@ class Names {
 
   void require(const std::string& name, const std::string& element, const char* role) const {
     if (known_.contains(name)) return;
-    throw Error(fmt::format("{}: {} '{}' is not a {} of the model: there is none of that name{}", element,
-                            role, name, kind_, suggestion(name, order_)));
+    throw Error(fmt::format("{}: {} '{}' is not a {} of the model{}", element, role, name, kind_,
+                            suggestion(name, order_)));
   }
 
  private:
