@@ -61,6 +61,10 @@ struct GradientCheck::Signature {
   std::vector<ForceSwitch> switches;
   static constexpr int either_side = 2;
 
+  static bool stands(RowMode mode) {
+    return mode == RowMode::yield || mode == RowMode::yield_upper || mode == RowMode::yield_lower;
+  }
+
   void read_rows(const ContactRows& from, double recovery_speed) {
     rows.clear();
     for (const Item& item : from.items()) {
@@ -69,7 +73,7 @@ struct GradientCheck::Signature {
       Row row{item.key, {}, item.bias, 0};
       bool carries = false;
       for (int i = 0; i < item.rows; ++i) {
-        row.mode[i] = from.mode[at + i] == RowMode::yield ? RowMode::hold : from.mode[at + i];
+        row.mode[i] = stands(from.mode[at + i]) ? RowMode::hold : from.mode[at + i];
         carries |= row.mode[i] != RowMode::free;
       }
       if (item.kind == RowKind::equality) row.capped = capped_lanes(from, item, recovery_speed);
