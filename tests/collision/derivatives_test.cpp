@@ -85,7 +85,7 @@ void check(const Columns& columns, Tally& tally, double step) {
   std::vector<VectorX> references;
   for (const auto& [analytic, f] : columns) {
     // Shorter first steps only where the longer straddle a change of features or do not settle.
-    Differences best{VectorX::Constant(7, std::nan("")), VectorX::Constant(7, INFINITY)};
+    Differences best{VectorX::Constant(7, std::nan("")), VectorX::Constant(7, INFINITY), VectorX::Zero(7)};
     for (const double first : {step, 0.4 * step, 0.2 * step, 0.04 * step, 0.008 * step}) {
       const Differences d = ridders_differences(f, first, false, 1e-14);
       if (!d.derivative.allFinite()) continue;
