@@ -27,7 +27,7 @@ struct FrameOfA {
 // search that sees only this one resolves ties (faces flush, centres that coincide) the same way wherever the
 // scene is: it sees the same bits.
 inline Placement on_grid(const Placement& at, double size) {
-  constexpr double grid = 0x1p-40;
+  constexpr double grid = 0x1p-43;
   // v + m - m keeps multiples of the step s, for m = 1.5 2^52 s.
   const auto round = [](Vec3 v, double step) {
     const Lanes m = broadcast(0x1.8p52 * step);
