@@ -134,8 +134,13 @@ bool ImpulseDerivatives::relabel(const std::vector<RowMode>& modes) {
   w.relabelled = modes != w.step->rows.mode;
   if (!w.relabelled) overrule_friction(w.step->rows, w.modes);
   w.choice.found = false;
-  if (w.touches_bodies()) w.sweep_after();
-  w.rates.prepare(*w.model, *w.data, w.after, *w.step, w.settings, w.modes);
+  // What carried something in the step still does, and moves with its bodies.
+  w.sweep_after();
+  std::vector<RowMode> carrying = w.modes;
+  for (size_t i = 0; i < carrying.size(); ++i) {
+    if (carrying[i] == RowMode::free) carrying[i] = w.step->rows.mode[i];
+  }
+  w.rates.prepare(*w.model, *w.data, w.after, *w.step, w.settings, carrying);
   return w.factor_laws();
 }
 
