@@ -57,6 +57,12 @@ TEST(Command, bad_input_exits_with_2_and_names_the_culprit) {
   EXPECT_NE(outcome.err.find("/no/such/directory"), std::string::npos);
 }
 
+// Nimble, VII-C: the exact gradient does not lift the drone, the complementarity-aware one does.
+TEST(Command, reproduces_the_drone_that_escapes_from_the_ground) {
+  const Outcome outcome = run_with({"reproduce", "nimble/drone"});
+  EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
+}
+
 TEST(Command, info_tells_of_every_own_model_as_a_table_and_as_json) {
   for (const std::string& name : model_names()) {
     const Outcome table = run_with({"info", name.c_str()}), json = run_with({"info", name.c_str(), "--json"});
