@@ -298,7 +298,15 @@ void update_places(Hull& hull) {
 
 Hull make_hull(const Mesh& mesh) {
   if (mesh.hull_faces.empty()) throw Error("mesh \"" + mesh.name + "\" has no convex hull");
-  return make_hull(mesh.vertices, mesh.hull_faces);
+  try {
+    return make_hull(mesh.vertices, mesh.hull_faces);
+  } catch (const Error& error) {
+    throw Error(
+        "mesh \"{}\" cannot collide: {}; make it thicker than 1e-5 of its size, take a box instead, or let "
+        "its "
+        "geometries collide with nothing (contype and conaffinity 0)",
+        mesh.name, error.what());
+  }
 }
 
 Bound bound(const Shape& shape) {

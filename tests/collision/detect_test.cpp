@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "articula/collision/queries.hpp"
+#include "articula/error.hpp"
 #include "articula/io/load.hpp"
 #include "articula/kinematics/forward.hpp"
 #include "tests/support/allocations.hpp"
@@ -173,6 +174,26 @@ TEST(queries, a_ray_hits_where_the_distance_of_a_point_vanishes) {
       }
       EXPECT_NEAR(norm(hit.normal), 1.0, 1e-12);
     }
+}
+
+TEST(colliders, a_mesh_too_flat_to_collide_is_named) {
+  auto mesh = std::make_shared<Mesh>();
+  mesh->name = "sheet";
+  mesh->vertices = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 1e-9}};
+  mesh->faces = mesh->hull_faces = {{0, 1, 2}, {1, 3, 2}, {0, 2, 3}, {0, 3, 1}};
+  Description d;
+  d.meshes.push_back(mesh);
+  d.bodies.push_back(free_body("plate"));
+  d.geometries.push_back(geometry("plate", ShapeType::mesh, Vector3::Zero()));
+  d.geometries.back().asset = "sheet";
+  d.geometries.push_back(geometry("world", ShapeType::plane, Vector3::Zero()));
+  const Model model = build(d);
+  try {
+    const Colliders colliders(model);
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const articula::Error& error) {
+    EXPECT_NE(std::string(error.what()).find("\"sheet\" cannot collide"), std::string::npos) << error.what();
+  }
 }
 
 TEST(queries, the_gradient_of_the_distance_of_two_bodies_is_its_slope) {
