@@ -1,0 +1,170 @@
+#include <algorithm>
+#include <cmath>
+
+#include "mode_update.hpp"
+#include "task.hpp"
+
+namespace articula {
+
+namespace {
+
+constexpr double hardest = 1e-11;  // softness
+constexpr double rough = 1e-6;     // directions of forces, before they are solved exactly
+constexpr double cell = 1e-4;      // to which they are rounded
+
+// Velocities this small count as rest.
+double motion_tolerance(const ContactProblem& problem, const double* lam) {
+  return 10.0 * mode_tolerance(problem, lam);
+}
+// Directions and compliances rounded so that Newton's method starts from the same place wherever they were
+// found.
+void round_directions(Task& task) {
+  for (std::size_t k = 0; k < task.problem.blocks.size(); ++k) {
+    const Block& block = task.problem.blocks[k];
+    if (block.kind != BlockKind::contact || block.dim == 1) continue;
+    SlideState& slide = task.slides[k];
+    double squared = 0.0;
+    for (double& d : slide.d) {
+      d = std::round(d / cell) * cell;
+      squared += d * d;
+    }
+    for (double& d : slide.d) d = squared > 0.0 ? d / std::sqrt(squared) : d;
+    const double ratio = slide.speed / std::max(slide.normal, 1e-300);
+    const double digits = std::pow(2.0, 6.0 - std::ceil(std::log2(std::max(ratio, 1e-300))));
+    slide.speed = std::round(ratio * digits) / digits;
+    slide.normal = 1.0;
+  }
+}
+
+// Of modes and directions that nothing contradicts: solved anew from rounded directions, so that the result
+// depends on problem and modes alone, then exactly.
+bool finish(Task& task) {
+  ContactSolver& work = task.work;
+  const bool curved = std::any_of(task.guess, task.guess + task.problem.size, [](RowMode mode) {
+    return mode == RowMode::slide || mode == RowMode::yield;
+  });
+  if (curved) {
+    round_directions(task);
+    for (int step = 0;; ++step) {
+      double turned = 0.0;
+      if (step == 20 ||
+          !work.system.soft_step(task.problem, task.guess, task.slides, task.lam, task.sigma, turned))
+        return false;
+      if (turned < 10.0 * cell) break;
+    }
+  }
+  return work.system.harden(task.problem, task.guess, task.slides, task.lam, task.sigma);
+}
+
+// Whether some contact slides so slowly that the softness of its rows hides where to.
+bool slower_than_softness(const Task& task, double softness) {
+  const ContactProblem& problem = task.problem;
+  for (std::size_t k = 0; k < problem.blocks.size(); ++k) {
+    if (!task.work.moves[k]) continue;
+    const Block& block = problem.blocks[k];
+    double slip = 0.0, force = 0.0;
+    for (int i = block.first + 1; i < block.first + block.dim; ++i) {
+      slip = std::max(slip, std::abs(task.sigma[i]));
+      force = std::max(force, std::abs(task.lam[i]));
+    }
+    if (slip < 30.0 * softness * problem.mobility(block) * force) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+// Newton's method on the soft laws: solve, change the modes that are contradicted and the directions that
+// turn, until neither happens. An assignment that was left three times means a cycle: from then on only the
+// worst contradiction is changed.
+Outcome pivot(Task& task, double softness) {
+  const ContactProblem& problem = task.problem;
+  ContactSolver& work = task.work;
+  work.seen.clear();
+  work.moves.assign(problem.blocks.size(), false);
+  work.system.begin(problem, nullptr, softness);
+  bool careful = false;
+  int fewest = problem.size + 1, idle = 0;  // contradictions, and passes since they last became fewer
+  Outcome outcome = Outcome::contradicted;
+  for (int pass = 0; pass < task.most_pivots; ++pass) {
+    double turned = 0.0;
+    if (!work.system.soft_step(problem, task.guess, task.slides, task.lam, task.sigma, turned)) break;
+    const std::uint64_t hash = hash_modes(task.guess, problem.size);
+    const int contradictions =
+        update_modes(problem, softness, task.lam, task.sigma, work.moves, careful, task.guess, task.slides);
+    if (contradictions > 0) {
+      idle = contradictions < fewest ? 0 : idle + 1;
+      fewest = std::min(fewest, contradictions);
+      if (idle > (careful ? 10 : 4)) break;
+      const auto before = std::count(work.seen.begin(), work.seen.end(), hash);
+      if (before >= (careful ? 6 : 3)) {
+        if (careful) break;
+        careful = true;
+        idle = 0;
+        work.seen.clear();
+      }
+      if (work.seen.size() < most_seen) work.seen.push_back(hash);
+      continue;
+    }
+    if (turned > rough) continue;
+    if (!finish(task)) break;
+    if (mark_moving(problem, task.sigma, motion_tolerance(problem, task.lam), task.guess, work.moves) == 0) {
+      outcome = Outcome::verified;
+      break;
+    }
+    if (softness > hardest && slower_than_softness(task, softness)) {
+      task.report.iterations += work.system.factorisations();
+      softness *= 1e-2;
+      work.system.begin(problem, nullptr, softness);
+      work.seen.clear();
+      fewest = problem.size + 1;
+      idle = 0;
+    }
+  }
+  task.report.iterations += work.system.factorisations();
+  return outcome;
+}
+
+namespace {
+
+// Redundant equalities move as the others let them: their biases give way. Returns by how much.
+double grant_redundant(Task& task) {
+  std::vector<double>& sigma = task.work.trial_sigma;
+  sigma.assign(task.sigma, task.sigma + task.problem.size);
+  double slack = 0.0;
+  for (const Block& block : task.problem.blocks) {
+    if (block.kind != BlockKind::equality) continue;
+    for (int i = block.first; i < block.first + block.dim; ++i) {
+      if (task.guess[i] != RowMode::free) continue;
+      task.mode[i] = RowMode::free;
+      slack = std::max(slack, std::abs(sigma[i]));
+      sigma[i] = 0.0;
+    }
+  }
+  return slack;
+}
+
+}  // namespace
+
+void judge(Task& task, SolveStage stage, SolveStatus status) {
+  task.report.stage = stage;
+  task.report.slack = task.redundant > 0 ? grant_redundant(task) : 0.0;
+  task.report.residual = contact_residual(task.problem, task.lam,
+                                          task.redundant > 0 ? task.work.trial_sigma.data() : task.sigma);
+  task.report.relative_residual = task.report.residual / task.problem.velocity_scale;
+  const bool granted = task.report.slack > exact * task.problem.velocity_scale;
+  task.report.status = granted ? std::max(status, SolveStatus::infeasible_bias) : status;
+}
+
+bool conclude(Task& task, SolveStage stage) {
+  modes_of_motion(task.problem, task.sigma, motion_tolerance(task.problem, task.lam), task.mode);
+  judge(task, stage, task.work.system.determinant_sign() < 0.0 ? SolveStatus::multiple : SolveStatus::solved);
+  return task.report.relative_residual <= exact;
+}
+
+Outcome settle(Task& task, double softness, SolveStage stage) {
+  const Outcome outcome = pivot(task, softness);
+  return outcome == Outcome::verified && conclude(task, stage) ? Outcome::solved : outcome;
+}
+
+}  // namespace articula

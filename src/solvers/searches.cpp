@@ -1,0 +1,251 @@
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "articula/solvers/gauss_seidel.hpp"
+#include "mode_update.hpp"
+#include "task.hpp"
+
+namespace articula {
+
+// Modes of approximate impulses in work.trial, pivoted to a solution.
+bool polish(Task& task, SolveStage stage, std::initializer_list<double> tolerances) {
+  ContactSolver& work = task.work;
+  const ContactProblem& problem = task.problem;
+  contact_velocities(problem, work.trial.data(), work.trial_sigma.data());
+  for (double softness : softnesses) {
+    std::uint64_t last = 0;
+    for (double tolerance : tolerances) {
+      read_modes(problem, work.trial.data(), work.trial_sigma.data(), tolerance * problem.velocity_scale,
+                 task.guess, task.slides);
+      const std::uint64_t hash = hash_modes(task.guess, problem.size);
+      if (std::exchange(last, hash) == hash) continue;
+      if (settle(task, softness, stage) == Outcome::solved) return true;
+    }
+  }
+  return false;
+}
+
+namespace {
+
+// Newton's method on the soft laws from work.trial, in steps that are cut short while the laws are broken
+// worse at their end. Leaves modes and directions to pivot from, and impulses in work.trial.
+void approach(Task& task) {
+  constexpr int most_steps = 30;
+  ContactSolver& work = task.work;
+  const ContactProblem& problem = task.problem;
+  const int n = problem.size;
+  work.system.begin(problem, nullptr);
+  const auto soften = [&](const double* lam, double* sigma) {
+    for (const Block& block : problem.blocks) {
+      const double give = usual_softness * problem.mobility(block);
+      for (int i = block.first; i < block.first + block.dim; ++i) sigma[i] += give * lam[i];
+    }
+  };
+  contact_velocities(problem, work.trial.data(), work.trial_sigma.data());
+  soften(work.trial.data(), work.trial_sigma.data());
+  double broken = contact_residual(problem, work.trial.data(), work.trial_sigma.data());
+  work.between.resize(n);
+  work.between_sigma.resize(n);
+  int idle = 0;  // steps that hardly helped
+  for (int step = 0; step < most_steps && idle < 3 && broken > 1e-9 * problem.velocity_scale; ++step) {
+    modes_at(problem, usual_softness, work.trial.data(), work.trial_sigma.data(), task.guess, task.slides);
+    double turned = 0.0;
+    if (!work.system.soft_step(problem, task.guess, task.slides, task.lam, task.sigma, turned)) break;
+    double least = 1e300, best = 0.0;
+    for (double length : {1.0, 0.7, 0.4, 0.2, 0.1, 0.03}) {
+      for (int i = 0; i < n; ++i) {
+        work.between[i] = work.trial[i] + length * (task.lam[i] - work.trial[i]);
+        work.between_sigma[i] = work.trial_sigma[i] + length * (task.sigma[i] - work.trial_sigma[i]);
+      }
+      const double residual = contact_residual(problem, work.between.data(), work.between_sigma.data());
+      if (residual < least) {
+        least = residual;
+        best = length;
+      }
+      if (least < 0.9 * broken) break;
+    }
+    for (int i = 0; i < n; ++i) {
+      work.trial[i] += best * (task.lam[i] - work.trial[i]);
+      work.trial_sigma[i] += best * (task.sigma[i] - work.trial_sigma[i]);
+    }
+    idle = least > 0.9 * broken ? idle + 1 : 0;
+    broken = least;
+  }
+  task.report.iterations += work.system.factorisations();
+}
+
+// Modes of the convex problems of friction that dilates, ever harder, from work.trial; leaves impulses there.
+bool dilate(Task& task) {
+  constexpr int rounds = 7;
+  ContactSolver& work = task.work;
+  const ContactProblem& problem = task.problem;
+  work.dilating.start(problem, work.trial.data());
+  double softness = 1e-2;
+  for (int round = 1; round <= rounds; ++round) {
+    work.dilating.round(problem, work.system, softness, task.guess, task.slides, work.trial.data(),
+                        work.trial_sigma.data());
+    const int steps = work.system.factorisations();
+    task.report.iterations += steps;
+    softness = std::max(0.1 * softness, 1e-4);
+    const bool settled = steps <= 2;
+    if (!settled && round != 2 && round != 4 && round != rounds) continue;
+    modes_at(problem, usual_softness, work.trial.data(), work.trial_sigma.data(), task.guess, task.slides);
+    if (settle(task, usual_softness, SolveStage::pivoting) == Outcome::solved) return true;
+  }
+  read_modes(problem, work.trial.data(), work.trial_sigma.data(), 1e-6 * problem.velocity_scale, task.guess,
+             task.slides);
+  return settle(task, 1e-9, SolveStage::pivoting) == Outcome::solved;
+}
+
+}  // namespace
+
+// Impulses in work.trial that obey the laws, though nothing tells that they are the smallest: solved once
+// more beside them with the modes they have.
+bool accept(Task& task, SolveStage stage) {
+  ContactSolver& work = task.work;
+  const ContactProblem& problem = task.problem;
+  contact_velocities(problem, work.trial.data(), work.trial_sigma.data());
+  for (double tolerance : {1e-8, 1e-6, 0.0}) {
+    if (tolerance > 0.0) {
+      read_modes(problem, work.trial.data(), work.trial_sigma.data(), tolerance * problem.velocity_scale,
+                 task.guess, task.slides);
+      if (!work.system.solve(problem, task.guess, task.slides, task.lam, task.sigma, work.trial.data()))
+        continue;
+    } else {
+      std::copy(work.trial.begin(), work.trial.end(), task.lam);
+      contact_velocities(problem, task.lam, task.sigma);
+    }
+    if (!conclude(task, stage)) continue;
+    task.report.status = SolveStatus::multiple;
+    return true;
+  }
+  return false;
+}
+
+void keep_best(Task& task, double& best, std::vector<double>& lam) {
+  const double now = contact_residual(task.problem, task.work.trial.data());
+  if (!(now < best)) return;
+  best = now;
+  lam.assign(task.work.trial.begin(), task.work.trial.end());
+}
+
+// Biases may ask for what no impulse can do (recovery from both sides of a slot). The compliant problem
+//   sigma = (G + eps R) lam + b
+// always has a solution. Its slack eps R lam vanishes with eps if b can be met; otherwise it tends to the
+// least slack that makes the biases agree (in the norm of R^-1), and b + slack is solved in place of b.
+bool grant_slack(Task& task) {
+  constexpr double eps = 1e-6;
+  ContactSolver& work = task.work;
+  const ContactProblem problem = task.problem;
+  const int n = problem.size;
+  work.compliant.resize(static_cast<std::size_t>(n) * n);
+  for (int i = 0; i < n; ++i) std::copy(problem.row(i), problem.row(i) + n, &work.compliant[i * n]);
+  for (const Block& block : problem.blocks) {
+    for (int i = block.first; i < block.first + block.dim; ++i)
+      work.compliant[i * n + i] += eps * problem.mobility(block);
+  }
+  task.problem.G = work.compliant.data();
+  task.problem.stride = n;
+  guess_modes(task.problem, task.guess, task.slides);
+  bool solved = pivot(task, usual_softness) == Outcome::verified;
+  if (!solved) {
+    task.report.iterations += work.interior_point.solve(task.problem, {}, work.trial.data());
+    contact_velocities(task.problem, work.trial.data(), work.trial_sigma.data());
+    read_modes(task.problem, work.trial.data(), work.trial_sigma.data(), 1e-6 * problem.velocity_scale,
+               task.guess, task.slides);
+    solved = pivot(task, usual_softness) == Outcome::verified;
+  }
+  task.problem = problem;
+  if (!solved) return false;
+  work.relaxed.assign(problem.b, problem.b + n);
+  double largest = 0.0;
+  for (const Block& block : problem.blocks) {
+    if (block.kind == BlockKind::interval) continue;
+    const int rows = block.kind == BlockKind::contact ? 1 : block.dim;
+    for (int i = block.first; i < block.first + rows; ++i) {
+      const double slack = eps * problem.mobility(block) * task.lam[i];
+      work.relaxed[i] += slack;
+      largest = std::max(largest, std::abs(slack));
+    }
+  }
+  if (largest < 1e-3 * problem.velocity_scale) return false;
+  task.problem.b = work.relaxed.data();
+  work.trial.assign(task.lam, task.lam + n);
+  solved = polish(task, SolveStage::iterating, {1e-6, 1e-8, 1e-4});
+  task.problem = problem;
+  if (!solved) return false;
+  task.report.status = SolveStatus::infeasible_bias;
+  task.report.slack = largest;
+  contact_velocities(problem, task.lam, task.sigma);
+  return true;
+}
+
+bool pivot_by_dantzig(Task& task) {
+  if (task.problem.law != FrictionLaw::pyramid) return false;
+  ContactSolver& work = task.work;
+  return work.dantzig.solve(task.problem, work.system, task.guess, task.slides, task.lam) &&
+         settle(task, usual_softness, SolveStage::pivoting) == Outcome::solved;
+}
+
+bool approach_and_settle(Task& task, SolveStage stage) {
+  approach(task);
+  return settle(task, usual_softness, stage) == Outcome::solved;
+}
+
+// The end of the path of Lemke's method. Under the pyramid law its modes are right: pivoted to the smallest
+// impulses, or taken as they are. Those of the cone are near.
+bool follow_lemke(Task& task) {
+  ContactSolver& work = task.work;
+  const ContactProblem& problem = task.problem;
+  work.trial.resize(problem.size);
+  const bool found = work.lemke.solve(problem, task.guess, work.trial.data());
+  task.report.iterations += work.lemke.pivots();
+  if (!found) return false;
+  if (problem.law == FrictionLaw::cone) return approach_and_settle(task, SolveStage::pivoting);
+  work.first.assign(task.guess, task.guess + problem.size);
+  for (double softness : softnesses) {
+    if (settle(task, softness, SolveStage::pivoting) == Outcome::solved) return true;
+    std::copy(work.first.begin(), work.first.end(), task.guess);
+  }
+  return accept(task, SolveStage::pivoting);
+}
+
+// Impulses that nearly obey the laws, though no modes of theirs can be verified: rounds of friction that
+// dilates go on until they do, or until many in a row did not help.
+bool refine(Task& task, double& best) {
+  constexpr int rounds = 200, patience = 30;
+  ContactSolver& work = task.work;
+  const ContactProblem& problem = task.problem;
+  work.trial = work.approximate;
+  work.dilating.start(problem, work.trial.data());
+  int idle = 0;
+  for (int round = 0; round < rounds && idle < patience && best > 0.1 * exact * problem.velocity_scale;
+       ++round) {
+    work.dilating.round(problem, work.system, 1e-3, task.guess, task.slides, work.trial.data(),
+                        work.trial_sigma.data());
+    task.report.iterations += work.system.factorisations();
+    const double before = best;
+    keep_best(task, best, work.approximate);
+    idle = best < before ? 0 : idle + 1;
+  }
+  work.trial = work.approximate;
+  contact_velocities(problem, work.trial.data(), work.trial_sigma.data());
+  return polish(task, SolveStage::iterating, {1e-8}) || accept(task, SolveStage::iterating);
+}
+
+// Friction that dilates, from a warm start if there is one; then Gauss-Seidel.
+bool dilate_or_sweep(Task& task) {
+  ContactSolver& work = task.work;
+  const ContactProblem& problem = task.problem;
+  if (task.warm)
+    work.trial = work.start;
+  else
+    work.trial.assign(problem.size, 0.0);
+  if (dilate(task) || approach_and_settle(task, SolveStage::pivoting)) return true;
+  work.trial.assign(problem.size, 0.0);
+  gauss_seidel(problem, 40, work.trial.data());
+  return polish(task, SolveStage::iterating, {1e-4}) || approach_and_settle(task, SolveStage::iterating);
+}
+
+}  // namespace articula

@@ -1,0 +1,60 @@
+#pragma once
+// A solve under way: what it carries along, how an assignment of modes is settled (newton.cpp), and the
+// searches for one (searches.cpp).
+
+#include <initializer_list>
+
+#include "articula/solvers/solver.hpp"
+
+namespace articula {
+
+constexpr std::size_t most_seen = 256;  // assignments remembered, to notice a cycle
+constexpr double exact = 1e-9;          // relative residual of what counts as solved
+
+// Everything a solve carries along.
+struct Task {
+  ContactProblem problem;
+  ContactSolver& work;
+  RowMode* guess;
+  SlideState* slides;  // per block
+  RowMode* mode;
+  double *lam, *sigma;
+  SolveReport report;
+  int most_pivots;
+  bool warm = false;
+  int redundant = 0;  // rows of equalities that repeat others
+};
+
+// What became of an assignment of modes: no assignment was found; one was, but not exactly; solved.
+enum class Outcome { contradicted, verified, solved };
+
+// Where biases contradict each other a little (feet that roll), or G is nearly singular, rows must give way
+// less.
+constexpr double softnesses[] = {usual_softness, 1e-9, 1e-11};
+
+// Newton's method on the soft laws from task.guess; modes of equations that hold are left there.
+Outcome pivot(Task& task, double softness);
+// The report: residual, and slack of redundant equalities.
+void judge(Task& task, SolveStage stage, SolveStatus status);
+// The modes of the motion. False if the solution does not stand up to the residual.
+bool conclude(Task& task, SolveStage stage);
+// pivot, and conclude what it verified.
+Outcome settle(Task& task, double softness, SolveStage stage);
+
+// Searches: true if a solution was found. Impulses are read from, and left in, work.trial where it is said.
+
+// Modes of approximate impulses in work.trial, read to several tolerances, pivoted to a solution.
+bool polish(Task& task, SolveStage stage, std::initializer_list<double> tolerances);
+// Newton's method from work.trial in steps that are cut short, then pivots.
+bool approach_and_settle(Task& task, SolveStage stage);
+// Impulses in work.trial that obey the laws, though nothing tells that they are the smallest.
+bool accept(Task& task, SolveStage stage);
+// Remembers work.trial in `lam` if its residual is less than `best`.
+void keep_best(Task& task, double& best, std::vector<double>& lam);
+bool pivot_by_dantzig(Task& task);
+bool follow_lemke(Task& task);
+bool dilate_or_sweep(Task& task);
+bool grant_slack(Task& task);
+bool refine(Task& task, double& best);
+
+}  // namespace articula
