@@ -39,12 +39,11 @@ Contact contact_law(const std::string& solver) {
 }
 
 int wanted_steps(const SimulateOptions& options, double dt, const Controls& controls) {
-  int steps = controls.steps() >= 0 ? controls.steps() : static_cast<int>(std::ceil(5.0 / dt));
-  if (options.given_steps) steps = options.steps;
-  if (options.given_seconds) {
-    const double wanted = options.seconds / dt;
+  int steps = options.given_steps ? options.steps : controls.steps();
+  if (options.given_seconds || (!options.given_steps && controls.steps() < 0)) {
+    const double seconds = options.given_seconds ? options.seconds : 5.0, wanted = seconds / dt;
     if (!(wanted >= 0.0 && wanted < 1e9))
-      throw articula::Error("--seconds {} at dt {} is not a number of steps", options.seconds, dt);
+      throw articula::Error("--seconds {} at dt {} is not a number of steps", seconds, dt);
     steps = static_cast<int>(std::ceil(wanted - 1e-9));
   }
   if (steps < 0) throw articula::Error("--steps must not be negative, as {} is", steps);
@@ -193,7 +192,8 @@ void print_summary(const SimulateOptions& options, const Summary& s) {
   add("deepest_penetration", s.deepest, "m");
   add("largest_residual", s.residual, "1");
   if (s.islands > 0) add("guess_hit_rate", static_cast<double>(s.guessed) / s.islands, "1");
-  for (const SolveStatus status : {SolveStatus::solved, SolveStatus::multiple, SolveStatus::inexact}) {
+  for (const SolveStatus status :
+       {SolveStatus::solved, SolveStatus::multiple, SolveStatus::infeasible_bias, SolveStatus::inexact}) {
     const auto found = s.contact_status.find(std::string(to_string(status)));
     add(fmt::format("status/{}", to_string(status)).c_str(),
         found == s.contact_status.end() ? 0 : found->second, "steps");
@@ -204,7 +204,15 @@ void print_summary(const SimulateOptions& options, const Summary& s) {
   print(report, options.json);
 }
 
+void require_finite(const char* option, double value, double least) {
+  if (!std::isfinite(value) || value < least)
+    throw articula::Error("{} must be finite and at least {}, not {}", option, least, value);
+}
+
 void run(const SimulateOptions& options) {
+  require_finite("--amplitude", options.controls.amplitude, 0.0);
+  require_finite("--frequency", options.controls.frequency, 0.0);
+  require_finite("--hold", options.controls.hold, 0.0);
   const Model model = load(options.model);
   SimulationSettings settings;
   settings.contact = contact_law(options.solver);
@@ -244,11 +252,9 @@ void add_simulate(CLI::App& app) {
       "'controls' (steps, nu)");
   command->add_option("--amplitude", options->controls.amplitude,
                       "Of random and sine controls, in half ranges of the actuators (default 1)");
-  command->add_option("--frequency", options->controls.frequency, "Of sine controls, in Hz (default 1)")
-      ->check(CLI::PositiveNumber);
-  command
-      ->add_option("--hold", options->controls.hold, "How long a random control lasts, in s (default 0.05)")
-      ->check(CLI::NonNegativeNumber);
+  command->add_option("--frequency", options->controls.frequency, "Of sine controls, in Hz (default 1)");
+  command->add_option("--hold", options->controls.hold,
+                      "How long a random control lasts, in s (default 0.05)");
   command->add_option("--seed", options->controls.seed, "Of random controls (default 1)");
   command->add_option("--velocity", options->velocities,
                       "Initial velocity JOINT=V, or JOINT=V1,V2,... for joints with several; repeatable");

@@ -14,6 +14,11 @@ std::string read_file(const fs::path& path, std::size_t limit) {
   if (fs::is_directory(path, failed)) {
     throw Error("{}: this is a directory; name a file in it", path.string());
   }
+  // Opening a pipe would wait for who writes to it.
+  if (fs::exists(path, failed) && !fs::is_regular_file(path, failed)) {
+    throw Error("{}: this is not a regular file (a pipe, a socket or a device); copy what it gives to a file",
+                path.string());
+  }
   std::ifstream stream(path, std::ios::binary);
   if (!stream) {
     throw Error("{}: {}", path.string(),

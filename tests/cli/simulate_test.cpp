@@ -61,6 +61,10 @@ TEST(Simulate, nonsense_exits_with_2_and_says_what_is_wrong) {
       {{"hopper", "--push", "tors:1,0,0"}, "torso"},
       {{"hopper", "--velocity", "nowhere=1"}, "nowhere"},
       {{"hopper", "--steps", "3", "--seconds", "1"}, "--seconds"},
+      {{"hopper", "--controls", "sine", "--amplitude", "nan"}, "--amplitude must be finite"},
+      {{"hopper", "--controls", "sine", "--frequency", "nan"}, "--frequency must be finite"},
+      {{"hopper", "--controls", "random", "--hold", "inf"}, "--hold must be finite"},
+      {{"hopper", "--dt", "1e-10"}, "is not a number of steps"},
   };
   for (const auto& [arguments, message] : cases) {
     const Outcome outcome = simulate(arguments);
@@ -85,7 +89,8 @@ TEST(Simulate, the_summary_has_what_people_want) {
   EXPECT_LT(rows.at(prefix + "deepest_penetration"), 1e-3);
   EXPECT_LT(rows.at(prefix + "largest_residual"), 1e-6);
   EXPECT_GT(rows.at(prefix + "energy/start"), rows.at(prefix + "energy/end"));
-  for (const char* name : {"contacts/mean", "guess_hit_rate", "status/solved", "status/inexact"})
+  for (const char* name :
+       {"contacts/mean", "guess_hit_rate", "status/solved", "status/infeasible_bias", "status/inexact"})
     EXPECT_TRUE(rows.contains(prefix + name)) << name;
 }
 

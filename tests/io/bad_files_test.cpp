@@ -2,6 +2,7 @@
 // within a second and without taking the memory of the machine.
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -54,6 +55,14 @@ const std::string one_body = R"(<worldbody><body name="b"><joint name="j"/><geom
 TEST_F(BadFiles, a_file_that_includes_itself) {
   expect_refused("<mujoco>\n<include file=\"robot.xml\"/>\n</mujoco>", 2, "<include",
                  {"'robot.xml'", "cycle", "only once"});
+}
+
+TEST_F(BadFiles, a_mesh_that_is_a_pipe_nobody_writes_to) {
+  ASSERT_EQ(mkfifo((directory / "pipe.stl").c_str(), 0600), 0);
+  expect_refused(
+      "<mujoco>\n<asset><mesh name=\"m\" file=\"pipe.stl\"/></asset>\n"
+      "<worldbody><geom type=\"mesh\" mesh=\"m\"/></worldbody></mujoco>",
+      2, "<mesh", {"pipe.stl", "not a regular file"});
 }
 
 TEST_F(BadFiles, two_files_that_include_each_other) {
