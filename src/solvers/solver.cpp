@@ -31,9 +31,18 @@ namespace {
 
 constexpr double least_mu = 1e-12;  // laws divide by mu; less than this makes no force that could be measured
 
+// Three for every tangent, one for any other row.
+int lemke_pairs(const ContactProblem& problem) {
+  int count = problem.size;
+  for (const Block& block : problem.blocks) {
+    if (block.kind == BlockKind::contact) count += 2 * block.tangents();
+  }
+  return count;
+}
+
 bool solve_task(Task& task) {
-  // Rows: Dantzig's pivots cost the fourth power, and Lemke's table takes up to three rows for one.
-  constexpr int small = 20, table_size = 200;
+  constexpr int small = 20;        // rows: Dantzig's pivots cost the fourth power
+  constexpr int table_size = 270;  // of Lemke's table, whose pivots cost the third power
   constexpr int large = 48;  // rows: interior points cost the third power, with all rows in their matrix
   ContactSolver& work = task.work;
   const ContactProblem& problem = task.problem;
@@ -53,7 +62,8 @@ bool solve_task(Task& task) {
     if (approach_and_settle(task, SolveStage::pivoting)) return true;
   }
   if (problem.size <= small && pivot_by_dantzig(task)) return true;
-  if (problem.size <= table_size && follow_lemke(task)) return true;
+  const bool fits_table = lemke_pairs(problem) <= table_size;
+  if (fits_table && follow_lemke(task)) return true;
   if (problem.size > large && dilate_or_sweep(task)) return true;
   // Few, costly iterations that do not mind bad conditioning.
   work.trial.assign(problem.size, 0.0);
@@ -67,7 +77,7 @@ bool solve_task(Task& task) {
     if (accept(task, SolveStage::iterating)) return true;
   }
   if (problem.size <= large && dilate_or_sweep(task)) return true;
-  if (problem.size > table_size && follow_lemke(task)) return true;
+  if (!fits_table && follow_lemke(task)) return true;
   if (grant_slack(task)) return true;
   for (double start : {1.0, 0.1, 10.0}) {
     task.report.iterations += work.interior_point.follow_path(problem, {.start = start}, work.trial.data());
