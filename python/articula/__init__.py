@@ -5,7 +5,7 @@
     sim = art.Simulation(model, dt=0.002)
     x = model.neutral_state()
     s = sim.step(x, u)               # s.next, s.contacts, s.report, s.warm
-    s = sim.step(s.next, u, s.warm)  # a warm start: faster, same result
+    s = sim.step(s.next, u, s.warm)  # a warm start: faster
 
 `articula.torch`, `articula.jax` and `articula.gymnasium` are imported on first use; each needs its library.
 """

@@ -196,8 +196,8 @@ void bind_simulation(py::module_& module) {
       .def_property_readonly("settings", [](const Simulation& s) { return settings_dict(s.settings()); })
       .def("step", &step, py::arg("x"), py::arg("u") = py::none(), py::arg("warm") = py::none(),
            "One step from the state x under controls u (nu,), an Input, or None. A pure function of its "
-           "arguments; `warm` "
-           "changes the speed, never the result. Raises Error for wrong shapes, and for numbers that are not "
+           "arguments; `warm` is a guess that makes it faster, and picks one motion where the laws allow "
+           "several. Raises Error for wrong shapes, and for numbers that are not "
            "finite.")
       .def("rollout", &roll_out, py::arg("x"), py::arg("controls"), py::arg("warm") = py::none(),
            "Many steps in a row, under `controls` (steps, nu). It ends where a step fails.")

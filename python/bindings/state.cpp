@@ -225,7 +225,8 @@ void bind_state(py::module_& module) {
 
   py::class_<WarmStart, std::shared_ptr<WarmStart>> warm(
       module, "WarmStart",
-      "What the next step may guess from this one: it changes the speed, never the result.");
+      "What the next step may guess from this one: faster; where the laws allow several motions, it picks "
+      "one.");
   exported(warm)
       .def(py::init<>())
       .def("__len__", [](const WarmStart& w) { return w.entries.size(); })

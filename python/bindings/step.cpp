@@ -147,7 +147,7 @@ void bind_step(py::module_& module) {
           "start", [](const NamedStep& s) { return State(s.start); }, "A copy of the state before it.")
       .def_property_readonly(
           "warm", [](const Shared& s) { return std::shared_ptr<WarmStart>(s, &s->warm); },
-          "For the next step: faster, same result.")
+          "For the next step, to make it faster.")
       .def_property_readonly(
           "input", [](const NamedStep& s) { return Input(s.input); }, "A copy of what acted.")
       .def_property_readonly("contacts", &contact_list, "In the order of their geometries.")

@@ -3,7 +3,7 @@
 //
 //   Simulation sim(load("quadruped"), {.dt = 0.002});
 //   Step s = sim.step(x, u);            // s.next, s.contacts, s.report, s.warm
-//   s = sim.step(s.next, u, s.warm);    // a warm start: faster, same result
+//   s = sim.step(s.next, u, s.warm);    // a warm start: faster
 //
 // A step depends on its arguments alone. Simulations are immutable: threads may share one.
 

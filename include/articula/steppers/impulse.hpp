@@ -22,7 +22,7 @@ struct ImpulseSettings {
   double bounce_speed = -1.0;           // m/s: slower impacts do not bounce; negative: 2 h g
   bool implicit_gyroscopic = true;      // gyroscopic.hpp
   const FrozenModes* frozen = nullptr;  // keep these modes instead of finding them
-  bool warm_start = true;               // use the modes of the last step as a guess; never changes the result
+  bool warm_start = true;               // guess the modes of the last step (docs/solvers.md)
 };
 
 // Modes and impulses of the blocks of a step by identity: a guess for the next one.
