@@ -40,6 +40,7 @@ ContactRows::ContactRows(const Model& model, const Constraints& constraints, int
   J_.reserve(static_cast<std::size_t>(2) * most_quads * widest);
   W_.reserve(static_cast<std::size_t>(2) * most_quads * widest);
   b_.reserve(most_rows_);
+  bias_.reserve(most_rows_);
   scale_.reserve(model.nv());
   lam.reserve(most_rows_);
   sigma.reserve(most_rows_);
@@ -114,6 +115,7 @@ void ContactRows::number_rows() {
   }
   G_.resize(G);
   b_.resize(rows_);
+  bias_.assign(rows_, 0.0);
   lam.assign(rows_, 0.0);
   sigma.assign(rows_, 0.0);
   mode.resize(rows_);
@@ -360,7 +362,8 @@ ContactProblem ContactRows::problem(const Island& island, double gravity_step) c
           G_.data() + island.G,
           island.stride,
           b,
-          velocity_scale({b, b + island.rows}, gravity_step)};
+          velocity_scale({b, b + island.rows}, gravity_step),
+          bias_.data() + island.row_begin};
 }
 
 void ContactRows::build(const Model& model, const Data& data, const Constraints& constraints,
@@ -389,10 +392,11 @@ void ContactRows::build(const Model& model, const Data& data, const Constraints&
     if (item.lane != 0) continue;
     for (int k = 0; k < item.quads; ++k) {
       const Quad& quad = quads_[item.quad + k];
-      double* to = b_.data() + islands_[item.island].row_begin + quad.first;
+      double* to = bias_.data() + islands_[item.island].row_begin + quad.first;
       for (int r = 0; r < quad.rows; ++r) to[r] += quad.bias[r];
     }
   }
+  for (int i = 0; i < rows_; ++i) b_[i] += bias_[i];
   for (const Island& island : islands_) fill_problem(island);
 }
 

@@ -82,7 +82,7 @@ Outcome pivot(Task& task, double softness) {
   ContactSolver& work = task.work;
   work.seen.clear();
   work.moves.assign(problem.blocks.size(), false);
-  work.system.begin(problem, nullptr, softness);
+  work.system.begin(problem, task.centre, softness);
   bool careful = false;
   int fewest = problem.size + 1, idle = 0;  // contradictions, and passes since they last became fewer
   Outcome outcome = Outcome::contradicted;
@@ -115,7 +115,7 @@ Outcome pivot(Task& task, double softness) {
     if (softness > hardest && slower_than_softness(task, softness)) {
       task.report.iterations += work.system.factorisations();
       softness *= 1e-2;
-      work.system.begin(problem, nullptr, softness);
+      work.system.begin(problem, task.centre, softness);
       work.seen.clear();
       fewest = problem.size + 1;
       idle = 0;

@@ -130,57 +130,6 @@ void keep_best(Task& task, double& best, std::vector<double>& lam) {
   lam.assign(task.work.trial.begin(), task.work.trial.end());
 }
 
-// Biases may ask for what no impulse can do (recovery from both sides of a slot). The compliant problem
-//   sigma = (G + eps R) lam + b
-// always has a solution. Its slack eps R lam vanishes with eps if b can be met; otherwise it tends to the
-// least slack that makes the biases agree (in the norm of R^-1), and b + slack is solved in place of b.
-bool grant_slack(Task& task) {
-  constexpr double eps = 1e-6;
-  ContactSolver& work = task.work;
-  const ContactProblem problem = task.problem;
-  const int n = problem.size;
-  work.compliant.resize(static_cast<std::size_t>(n) * n);
-  for (int i = 0; i < n; ++i) std::copy(problem.row(i), problem.row(i) + n, &work.compliant[i * n]);
-  for (const Block& block : problem.blocks) {
-    for (int i = block.first; i < block.first + block.dim; ++i)
-      work.compliant[i * n + i] += eps * problem.mobility(block);
-  }
-  task.problem.G = work.compliant.data();
-  task.problem.stride = n;
-  guess_modes(task.problem, task.guess, task.slides);
-  bool solved = pivot(task, usual_softness) == Outcome::verified;
-  if (!solved) {
-    task.report.iterations += work.interior_point.solve(task.problem, {}, work.trial.data());
-    contact_velocities(task.problem, work.trial.data(), work.trial_sigma.data());
-    read_modes(task.problem, work.trial.data(), work.trial_sigma.data(), 1e-6 * problem.velocity_scale,
-               task.guess, task.slides);
-    solved = pivot(task, usual_softness) == Outcome::verified;
-  }
-  task.problem = problem;
-  if (!solved) return false;
-  work.relaxed.assign(problem.b, problem.b + n);
-  double largest = 0.0;
-  for (const Block& block : problem.blocks) {
-    if (block.kind == BlockKind::interval) continue;
-    const int rows = block.kind == BlockKind::contact ? 1 : block.dim;
-    for (int i = block.first; i < block.first + rows; ++i) {
-      const double slack = eps * problem.mobility(block) * task.lam[i];
-      work.relaxed[i] += slack;
-      largest = std::max(largest, std::abs(slack));
-    }
-  }
-  if (largest < 1e-3 * problem.velocity_scale) return false;
-  task.problem.b = work.relaxed.data();
-  work.trial.assign(task.lam, task.lam + n);
-  solved = polish(task, SolveStage::iterating, {1e-6, 1e-8, 1e-4});
-  task.problem = problem;
-  if (!solved) return false;
-  task.report.status = SolveStatus::infeasible_bias;
-  task.report.slack = largest;
-  contact_velocities(problem, task.lam, task.sigma);
-  return true;
-}
-
 bool pivot_by_dantzig(Task& task) {
   if (task.problem.law != FrictionLaw::pyramid) return false;
   ContactSolver& work = task.work;

@@ -22,7 +22,7 @@ void ContactSolver::reserve(int rows, int block_count) {
   moves.reserve(block_count);
   first.reserve(rows);
   for (std::vector<double>* vector :
-       {&start, &trial, &trial_sigma, &between, &between_sigma, &approximate, &relaxed})
+       {&start, &trial, &trial_sigma, &between, &between_sigma, &approximate, &relaxed, &balance})
     vector->reserve(rows);
   compliant.reserve(static_cast<std::size_t>(rows) * rows);
 }
@@ -53,8 +53,11 @@ bool solve_task(Task& task) {
       if (std::equal(work.first.begin(), work.first.end(), task.guess)) task.report.stage = SolveStage::guess;
       return true;
     }
-    if (outcome == Outcome::contradicted) break;
+    const bool suspicious = may_contradict(task, softness);
     std::copy(work.first.begin(), work.first.end(), task.guess);
+    if (suspicious && yield_to_contradiction(task)) return true;
+    if (outcome == Outcome::contradicted) break;
+    if (suspicious) std::copy(work.first.begin(), work.first.end(), task.guess);
   }
   work.trial_sigma.assign(problem.size, 0.0);
   if (task.warm) {
@@ -90,6 +93,17 @@ bool solve_task(Task& task) {
   keep_best(task, best, work.approximate);
   if (polish(task, SolveStage::iterating, {1e-6, 1e-9}) || accept(task, SolveStage::iterating)) return true;
   return refine(task, best);
+}
+
+// Slack in place of a solution that recovers wildly, if biases contradict each other in all but rounding.
+bool tame(Task& task) {
+  task.work.first.assign(task.guess, task.guess + task.problem.size);
+  if (yield_to_contradiction(task)) return true;
+  for (double softness : softnesses) {
+    std::copy(task.work.first.begin(), task.work.first.end(), task.guess);
+    if (settle(task, softness, SolveStage::pivoting) == Outcome::solved) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -129,7 +143,7 @@ SolveReport solve_contact(const ContactProblem& given, ContactSolver& work, bool
   task.redundant = free_redundant_equalities(problem, work.compliant, guess.mode);
   task.warm = warm;
   if (warm) work.start.assign(lam, lam + problem.size);
-  if (solve_task(task)) return task.report;
+  if (solve_task(task) && (!recovers_wildly(task) || tame(task))) return task.report;
 
   std::copy(work.approximate.begin(), work.approximate.end(), lam);
   contact_velocities(problem, lam, sigma);

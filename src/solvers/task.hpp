@@ -22,7 +22,8 @@ struct Task {
   SolveReport report;
   int most_pivots;
   bool warm = false;
-  int redundant = 0;  // rows of equalities that repeat others
+  int redundant = 0;               // rows of equalities that repeat others
+  const double* centre = nullptr;  // impulses to stay near to; none: zero
 };
 
 // What became of an assignment of modes: no assignment was found; one was, but not exactly; solved.
@@ -40,6 +41,15 @@ void judge(Task& task, SolveStage stage, SolveStatus status);
 bool conclude(Task& task, SolveStage stage);
 // pivot, and conclude what it verified.
 Outcome settle(Task& task, double softness, SolveStage stage);
+
+// Slack (slack.cpp). Whether an assignment that failed has loads as large as 1 / softness, or misses
+// its biases by far: they may contradict each other.
+bool may_contradict(const Task& task, double softness);
+// Whether a solution recovers with far more energy than there is reason for: through a nearly singular
+// mechanism.
+bool recovers_wildly(const Task& task);
+// Proves that biases contradict each other, and solves with the least slack that makes them agree.
+bool yield_to_contradiction(Task& task);
 
 // Searches: true if a solution was found. Impulses are read from, and left in, work.trial where it is said.
 

@@ -43,7 +43,8 @@ struct ContactProblem {
   const double* G = nullptr;  // row-major
   int stride = 0;             // numbers from one row of G to the next
   const double* b = nullptr;
-  double velocity_scale = 1.0;  // m/s: errors are judged relative to this
+  double velocity_scale = 1.0;   // m/s: errors are judged relative to this
+  const double* bias = nullptr;  // the part of b that is asked for (recovery, bounces); may be missing
 
   const double* row(int i) const { return G + static_cast<std::size_t>(i) * stride; }
   double g(int i, int j) const { return row(i)[j]; }

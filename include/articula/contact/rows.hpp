@@ -158,7 +158,7 @@ class ContactRows {
   std::vector<Block> item_blocks_, blocks_;
   std::vector<collision::ContactFrame> frames_;  // per contact
   LaneVector J_, W_;
-  std::vector<double> b_, scale_;
+  std::vector<double> b_, bias_, scale_;
   AlignedVector G_;
 };
 

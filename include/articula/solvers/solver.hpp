@@ -25,6 +25,7 @@ struct ContactSolver {
   Lemke lemke;
   std::vector<std::uint64_t> seen;
   std::vector<Block> blocks;               // where a coefficient of friction had to be raised above zero
+  std::vector<double> balance;             // loads of rows whose biases contradict each other
   std::vector<double> compliant, relaxed;  // G + eps R, and b with slack, where biases contradict each other
   std::vector<double> start, trial, trial_sigma, between, between_sigma, approximate;
   std::vector<RowMode> first;  // the guess
