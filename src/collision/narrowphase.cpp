@@ -8,6 +8,7 @@
 #include "frame_of_a.hpp"
 #include "pairs.hpp"
 #include "support.hpp"
+#include "tiny_pairs.hpp"
 
 namespace articula::collision {
 namespace {
@@ -47,26 +48,37 @@ constexpr Contacts terrain = seen_by_a<height_field_contacts>;
 
 int none(const PairArguments&, ContactPoint*) { return 0; }
 
+// Arguments in registers.
+using Entry = int (*)(const Shape&, const Placement&, const Shape&, const Placement&, double, ContactPoint*);
+template <Contacts contacts>
+int entry(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b, double margin,
+          ContactPoint* out) {
+  return contacts({a, at_a, b, at_b, margin}, out);
+}
+
 constexpr int types = 8;
-constexpr Contacts contacts[types][types] = {
+constexpr Entry table[types][types] = {
     // plane
-    {none, plane_sphere_contacts, plane_capsule_contacts, plane_box_contacts, plane_cylinder_contacts,
-     plane_ellipsoid_contacts, plane_mesh_contacts, none},
+    {entry<none>, entry<plane_sphere_contacts>, entry<plane_capsule_contacts>, entry<plane_box_contacts>,
+     entry<plane_cylinder_contacts>, entry<plane_ellipsoid_contacts>, entry<plane_mesh_contacts>,
+     entry<none>},
     // sphere
-    {nullptr, sphere_sphere_contacts, sphere_capsule_contacts, sphere_box_contacts, sphere_cylinder_contacts,
-     rounded_convex, rounded_convex, terrain},
+    {nullptr, entry<sphere_sphere_contacts>, entry<sphere_capsule_contacts>, entry<sphere_box_contacts>,
+     entry<sphere_cylinder_contacts>, entry<rounded_convex>, entry<rounded_convex>, entry<terrain>},
     // capsule
-    {nullptr, nullptr, capsule_capsule_contacts, convex, convex, convex, convex, terrain},
+    {nullptr, nullptr, entry<capsule_capsule_contacts>, entry<convex>, entry<convex>, entry<convex>,
+     entry<convex>, entry<terrain>},
     // box
-    {nullptr, nullptr, nullptr, boxes, convex, convex, convex, terrain},
+    {nullptr, nullptr, nullptr, entry<boxes>, entry<convex>, entry<convex>, entry<convex>, entry<terrain>},
     // cylinder
-    {nullptr, nullptr, nullptr, nullptr, convex, convex, convex, terrain},
+    {nullptr, nullptr, nullptr, nullptr, entry<convex>, entry<convex>, entry<convex>, entry<terrain>},
     // ellipsoid
-    {nullptr, nullptr, nullptr, nullptr, nullptr, rounded_convex, rounded_convex, terrain},
+    {nullptr, nullptr, nullptr, nullptr, nullptr, entry<rounded_convex>, entry<rounded_convex>,
+     entry<terrain>},
     // mesh
-    {nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, convex, terrain},
+    {nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, entry<convex>, entry<terrain>},
     // height field
-    {nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, none}};
+    {nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, entry<none>}};
 
 Distance nothing(const PairArguments&) {
   Distance d;
@@ -90,9 +102,12 @@ Nearest nearest_of(ShapeType a, ShapeType b) {
   return seen_by_a<convex_convex>;
 }
 
+// Spheres have no ties but those that sphere_fallback resolves.
+bool needs_no_order(const Shape& a, const Shape& b) {
+  return a.type < b.type || (a.type == ShapeType::sphere && b.type == ShapeType::sphere);
+}
 bool in_order(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b) {
-  if (a.type != b.type) return a.type < b.type;
-  return a.type == ShapeType::sphere ? a.size[0] <= b.size[0] : twins_in_order(a, at_a, b, at_b);
+  return needs_no_order(a, b) || (a.type == b.type && twins_in_order(a, at_a, b, at_b));
 }
 
 NormalRule swapped(NormalRule rule) {
@@ -101,14 +116,15 @@ NormalRule swapped(NormalRule rule) {
                                       : rule;
 }
 
-int collide_in_order(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
-                     double margin, ContactPoint* out) {
-  return contacts[static_cast<int>(a.type)][static_cast<int>(b.type)]({a, at_a, b, at_b, margin}, out);
+int collide_as_is(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b, double margin,
+                  ContactPoint* out) {
+  return table[static_cast<int>(a.type)][static_cast<int>(b.type)](a, at_a, b, at_b, margin, out);
 }
 
-[[gnu::noinline]] int collide_swapped(const Shape& a, const Placement& at_a, const Shape& b,
-                                      const Placement& at_b, double margin, ContactPoint* out) {
-  const int count = collide_in_order(b, at_b, a, at_a, margin, out);
+[[gnu::noinline]] int collide_in_order(const Shape& a, const Placement& at_a, const Shape& b,
+                                       const Placement& at_b, double margin, ContactPoint* out) {
+  if (in_order(a, at_a, b, at_b)) return collide_as_is(a, at_a, b, at_b, margin, out);
+  const int count = collide_as_is(b, at_b, a, at_a, margin, out);
   for (int i = 0; i < count; ++i) {
     out[i].normal = -out[i].normal;
     std::swap(out[i].feature_a, out[i].feature_b);
@@ -142,8 +158,8 @@ bool twins_in_order(const Shape& a, const Placement& at_a, const Shape& b, const
 
 int collide(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b, double margin,
             ContactPoint* out) {
-  if (in_order(a, at_a, b, at_b)) return collide_in_order(a, at_a, b, at_b, margin, out);
-  return collide_swapped(a, at_a, b, at_b, margin, out);
+  if (needs_no_order(a, b)) return collide_as_is(a, at_a, b, at_b, margin, out);
+  return collide_in_order(a, at_a, b, at_b, margin, out);
 }
 
 Distance distance(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,

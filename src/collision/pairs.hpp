@@ -24,12 +24,11 @@ Distance convex_convex(const PairArguments& pair);
 Distance plane_convex(const PairArguments& pair);
 Distance height_field_nearest(const PairArguments& pair);  // the field is b
 
-// Contacts.
-int sphere_sphere_contacts(const PairArguments& pair, ContactPoint* out);
+// Contacts; those of the two cheapest pairs are in tiny_pairs.hpp.
+int near_centres_contacts(const PairArguments& pair, ContactPoint* out);  // two spheres, nearly concentric
 int sphere_capsule_contacts(const PairArguments& pair, ContactPoint* out);
 int sphere_box_contacts(const PairArguments& pair, ContactPoint* out);
 int sphere_cylinder_contacts(const PairArguments& pair, ContactPoint* out);
-int plane_sphere_contacts(const PairArguments& pair, ContactPoint* out);
 int plane_capsule_contacts(const PairArguments& pair, ContactPoint* out);
 int plane_box_contacts(const PairArguments& pair, ContactPoint* out);
 int plane_cylinder_contacts(const PairArguments& pair, ContactPoint* out);
@@ -73,10 +72,19 @@ inline ContactPoint contact_of(const Distance& d) {
   return c;
 }
 
+// Points and their distances, coordinates apart, filled up to whole registers with the last.
+struct Spread {
+  static constexpr int room = 256;
+  alignas(32) double x[room], y[room], z[room], distance[room];
+  int count = 0;
+
+  void set(int i, Vec3 at, double d) { x[i] = at[0], y[i] = at[1], z[i] = at[2], distance[i] = d; }
+  void fill_up();
+};
 // Picks the deepest point and those that span the widest area across n, at most max_contact_points; returns
 // how many.
-int choose(const Vec3* x, const double* distance, int count, Vec3 n, int* kept);
-// The same on points themselves, at most 64; what is kept comes to the front.
+int choose(const Spread& points, Vec3 n, int* kept);
+// The same on contacts, at most 256; what is kept comes to the front.
 int reduce(ContactPoint* points, int count);
 
 }  // namespace articula::collision

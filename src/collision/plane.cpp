@@ -1,44 +1,25 @@
-// A plane against everything: the lowest points of the other shape. Plane first, its normal is its z axis.
+// A plane against everything but spheres (tiny_pairs.hpp): the lowest points of the other shape. Plane first,
+// its normal is its z axis.
 
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 
 #include "features.hpp"
 #include "pairs.hpp"
 #include "support.hpp"
+#include "tiny_pairs.hpp"
 
 namespace articula::collision {
-namespace {
-
-ContactPoint on_plane(Vec3 n, Vec3 surface, double height, Feature feature) {
-  ContactPoint c;
-  c.position = surface - n * (0.5 * height);
-  c.normal = n;
-  c.distance = height;
-  c.feature_a = {FeatureKind::face, 0};
-  c.feature_b = feature;
-  return c;
-}
-
-}  // namespace
-
-int plane_sphere_contacts(const PairArguments& pair, ContactPoint* out) {
-  const Vec3 n = pair.at_a.R.z;
-  const double height = dot(n, pair.at_b.p - pair.at_a.p) - pair.b.size[0];
-  if (height > pair.margin) return 0;
-  *out = on_plane(n, pair.at_b.p - n * pair.b.size[0], height, {FeatureKind::point, 0});
-  return 1;
-}
-
 int plane_capsule_contacts(const PairArguments& pair, ContactPoint* out) {
   const Vec3 n = pair.at_a.R.z, axis = pair.at_b.R.z * pair.b.size[1];
   const double middle = dot(n, pair.at_b.p - pair.at_a.p) - pair.b.size[0], rise = dot(n, axis);
   const Vec3 bottom = pair.at_b.p - n * pair.b.size[0];
   int count = 0;
   if (middle - rise <= pair.margin)
-    out[count++] = on_plane(n, bottom - axis, middle - rise, {FeatureKind::point, 0});
+    write_on_plane(n, bottom - axis, middle - rise, {FeatureKind::point, 0}, &out[count++]);
   if (middle + rise <= pair.margin)
-    out[count++] = on_plane(n, bottom + axis, middle + rise, {FeatureKind::point, 1});
+    write_on_plane(n, bottom + axis, middle + rise, {FeatureKind::point, 1}, &out[count++]);
   return count;
 }
 
@@ -55,7 +36,7 @@ int plane_box_contacts(const PairArguments& pair, ContactPoint* out) {
     const Vec3 x = box_corner(half, corner);
     const double height = middle + dot(local, x);
     if (height <= pair.margin)
-      out[count++] = on_plane(n, pair.at_b * x, height, {FeatureKind::point, corner});
+      write_on_plane(n, pair.at_b * x, height, {FeatureKind::point, corner}, &out[count++]);
   }
   return count;
 }
@@ -69,7 +50,8 @@ int standing_cylinder(const PairArguments& pair, Vec3 n, double middle, int low,
     const int i = rim_points * low + 4 * quarter;
     const Vec3 x = pair.at_b.R * point_of(pair.b, i);
     const double height = middle + dot(n, x);
-    if (height <= pair.margin) out[count++] = on_plane(n, pair.at_b.p + x, height, {FeatureKind::point, i});
+    if (height <= pair.margin)
+      write_on_plane(n, pair.at_b.p + x, height, {FeatureKind::point, i}, &out[count++]);
   }
   return count;
 }
@@ -95,7 +77,7 @@ int plane_cylinder_contacts(const PairArguments& pair, ContactPoint* out) {
   for (int side = 0; side < 2; ++side) {
     const double height = middle - sink + (side == low ? -tilt : tilt);
     if (height > pair.margin) continue;
-    out[count] = on_plane(n, rim + axis * (side ? half : -half), height, {FeatureKind::circle, side});
+    write_on_plane(n, rim + axis * (side ? half : -half), height, {FeatureKind::circle, side}, &out[count]);
     out[count++].degenerate = degenerate;
   }
   return count;
@@ -106,8 +88,8 @@ int plane_ellipsoid_contacts(const PairArguments& pair, ContactPoint* out) {
   const Vec3 s = elementwise(pair.b.size, local);
   const double h = norm(s), height = dot(n, pair.at_b.p - pair.at_a.p) - h;
   if (height > pair.margin) return 0;
-  *out =
-      on_plane(n, pair.at_b * (elementwise(pair.b.size, s) * (-1.0 / h)), height, {FeatureKind::surface, 0});
+  write_on_plane(n, pair.at_b * (elementwise(pair.b.size, s) * (-1.0 / h)), height, {FeatureKind::surface, 0},
+                 out);
   return 1;
 }
 
@@ -116,72 +98,82 @@ namespace {
 // Vertices below a level, by cluster: those whose sphere reaches below it. More than there is room for are
 // thinned out to those that carry, the deepest among them.
 struct BelowPlane {
-  static constexpr int room = 256;
-  int vertex[room], count = 0;
-  double height[room];
+  static constexpr int room = Spread::room;
+  int vertex[room];
+  Spread points;  // places in the hull's frame, and heights
 
-  // Heights are middle + n . x.
+  // Heights are middle + n . x. Few branches: which clusters count is as good as random.
   BelowPlane(const Hull& hull, Vec3 n, double middle, double level) {
     const Lanes nx = broadcast(n[0]), ny = broadcast(n[1]), nz = broadcast(n[2]), m = broadcast(middle);
     const auto heights = [&](const double* x, const double* y, const double* z) {
       return load4(x) * nx + load4(y) * ny + load4(z) * nz + m;
     };
     const int clusters = static_cast<int>(hull.cluster_x.size());
-    int filled = 0;
-    for (int c = 0; c < clusters; c += 4) {
-      const Lanes lowest = heights(&hull.cluster_x[c], &hull.cluster_y[c], &hull.cluster_z[c]) -
-                           load4(&hull.cluster_radius[c]);
-      for (int near = lane_bits(lowest <= broadcast(level)); near != 0; near &= near - 1) {
+    int filled = 0;  // not in memory
+    for (int block = 0; block < clusters; block += 64) {
+      std::uint64_t near = 0;
+      for (int c = block; c < std::min(block + 64, clusters); c += 4) {
+        const Lanes lowest = heights(&hull.cluster_x[c], &hull.cluster_y[c], &hull.cluster_z[c]) -
+                             load4(&hull.cluster_radius[c]);
+        near |= static_cast<std::uint64_t>(lane_bits(lowest <= broadcast(level))) << (c - block);
+      }
+      for (; near != 0; near &= near - 1) {
+        const std::size_t cluster = static_cast<std::size_t>(block + std::countr_zero(near));
+        const double* place = &hull.cluster_place[48 * cluster];
+        alignas(32) double height[16];
+        unsigned below = 0;
+        for (int group = 0; group < 4; ++group) {
+          const Lanes h = heights(place + 12 * group, place + 12 * group + 4, place + 12 * group + 8);
+          __builtin_memcpy(height + 4 * group, &h, sizeof h);
+          below |= static_cast<unsigned>(lane_bits(h <= broadcast(level))) << (4 * group);
+        }
         if (filled + 16 > room) {
           collect_many(hull, n, middle, level);
           return;
         }
-        const std::size_t cluster =
-            static_cast<std::size_t>(c + std::countr_zero(static_cast<unsigned>(near)));
-        const double* place = &hull.cluster_place[48 * cluster];
-        Lanes h[4];
-        for (int group = 0; group < 4; ++group)
-          h[group] = heights(place + 12 * group, place + 12 * group + 4, place + 12 * group + 8);
-        const Lanes first = h[0] < h[1] ? h[0] : h[1], second = h[2] < h[3] ? h[2] : h[3];
-        // Most spheres reach below without any of their vertices.
-        if (lane_bits((first < second ? first : second) <= broadcast(level)) == 0) continue;
-        const int* members = &hull.cluster_vertex[16 * cluster];
-        for (int group = 0; group < 4; ++group, members += 4) {
-          const int below = lane_bits(h[group] <= broadcast(level));
-          if (below == 0) continue;
-          // Each is written, and kept if it counts: cheaper than guessing which do.
-          for (int k = 0; k < 4; ++k) {
-            vertex[filled] = members[k];
-            height[filled] = h[group][k];
-            filled += (below >> k & 1) & (members[k] >= 0 ? 1 : 0);
-          }
-        }
+        filled = add(&hull.cluster_vertex[16 * cluster], place, height, below, filled);
       }
     }
-    count = filled <= max_contact_points ? filled : thin_out(hull, n, filled);
+    points.count = filled;
+    if (filled > max_contact_points) thin_out(n);
   }
 
  private:
+  // Those of a cluster that are below; what only fills it up has vertex -1.
+  int add(const int* members, const double* place, const double* height, unsigned below, int filled) {
+    for (; below != 0; below &= below - 1) {
+      const int k = std::countr_zero(below), at = 12 * (k / 4) + k % 4;
+      vertex[filled] = members[k];
+      points.set(filled, Vec3(place[at], place[at + 4], place[at + 8]), height[k]);
+      filled += members[k] >= 0 ? 1 : 0;
+    }
+    return filled;
+  }
+
   // One by one. Apart, so that the loop above keeps its registers.
   [[gnu::noinline]] void collect_many(const Hull& hull, Vec3 n, double middle, double level) {
+    points.count = 0;
     for (int v = 0; v < hull.vertex_count(); ++v) {
       const double h = middle + dot(n, hull.vertices[v]);
       if (h > level) continue;
-      if (count == room) count = thin_out(hull, n, count);
-      vertex[count] = v;
-      height[count++] = h;
+      if (points.count == room) thin_out(n);
+      vertex[points.count] = v;
+      points.set(points.count++, hull.vertices[v], h);
     }
-    count = thin_out(hull, n, count);
+    thin_out(n);
   }
 
-  // Keeps the vertices that carry; returns how many.
-  [[gnu::noinline]] int thin_out(const Hull& hull, Vec3 n, int filled) {
-    Uncleared<Vec3, room> x;
-    for (int i = 0; i < filled; ++i) x.data()[i] = hull.vertices[vertex[i]];
+  // Keeps the vertices that carry.
+  [[gnu::noinline]] void thin_out(Vec3 n) {
+    points.fill_up();
     int kept[max_contact_points];
-    const int left = choose(x.data(), height, filled, n, kept);
-    for (int i = 0; i < left; ++i) vertex[i] = vertex[kept[i]], height[i] = height[kept[i]];
-    return left;
+    const int left = choose(points, n, kept);
+    for (int i = 0; i < left; ++i) {
+      const int k = kept[i];
+      vertex[i] = vertex[k];
+      points.set(i, Vec3(points.x[k], points.y[k], points.z[k]), points.distance[k]);
+    }
+    points.count = left;
   }
 };
 
@@ -196,10 +188,11 @@ int plane_mesh_contacts(const PairArguments& pair, ContactPoint* out) {
   constexpr int many = 2048;
   if (hull.vertex_count() > many && middle + dot(local, support_mesh(hull, -local).x) > pair.margin) return 0;
   const BelowPlane below(hull, local, middle, pair.margin);
-  for (int i = 0; i < below.count; ++i)
-    out[i] = on_plane(n, pair.at_b * hull.vertices[below.vertex[i]], below.height[i],
-                      {FeatureKind::point, below.vertex[i]});
-  return below.count;
+  const Spread& p = below.points;
+  for (int i = 0; i < p.count; ++i)
+    write_on_plane(n, pair.at_b * Vec3(p.x[i], p.y[i], p.z[i]), p.distance[i],
+                   {FeatureKind::point, below.vertex[i]}, &out[i]);
+  return p.count;
 }
 
 Distance plane_convex(const PairArguments& pair) {

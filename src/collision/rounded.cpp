@@ -7,14 +7,10 @@
 #include "features.hpp"
 #include "pairs.hpp"
 #include "support.hpp"
+#include "tiny_pairs.hpp"
 
 namespace articula::collision {
 namespace {
-
-// Cores this close have no direction between them: rounding of their size, and of where they are.
-double least_apart(Vec3 place, double size) {
-  return 1e-28 * size * size + 1e-30 * squared_norm(place);  // squared
-}
 
 // The rest of a distance between cores: cores apart by `apart` (from A to B, at the nearest points), radii.
 // Where the cores touch, `fallback()` is the direction.
@@ -220,8 +216,7 @@ Distance sphere_cylinder(const PairArguments& pair) {
   return sphere_cylinder_from(pair, {pair.at_b, pair.b.size, pair.at_a.p});
 }
 
-int sphere_sphere_contacts(const PairArguments& pair, ContactPoint* out) {
-  if (out_of_reach(pair.at_b.p - pair.at_a.p, pair.a.size[0] + pair.b.size[0] + pair.margin)) return 0;
+int near_centres_contacts(const PairArguments& pair, ContactPoint* out) {
   return write(sphere_sphere(pair), out);
 }
 int sphere_capsule_contacts(const PairArguments& pair, ContactPoint* out) {
@@ -235,28 +230,17 @@ int sphere_box_contacts(const PairArguments& pair, ContactPoint* out) {
   const double size = std::max({pair.b.size[0], pair.b.size[1], pair.b.size[2], radius});
   if (!(squared > 1e-28 * size * size)) return write(sphere_box_from(pair, c, q), out);
   const double length = std::sqrt(squared);
-  out->normal = pair.at_b.R * (apart * (1.0 / length));
-  out->distance = length - radius;
-  out->position = pair.at_a.p + out->normal * (0.5 * (length + radius));
-  out->feature_a = {FeatureKind::point, 0};
-  out->feature_b = box_feature(apart, c);
-  out->rule = NormalRule::features;
-  out->face_a = out->face_b = -1;
-  out->degenerate = false;
+  const Vec3 n = pair.at_b.R * (apart * (1.0 / length));
+  write_contact(pair.at_a.p + n * (0.5 * (length + radius)), n, length - radius, {FeatureKind::point, 0},
+                box_feature(apart, c), out);
   return 1;
 }
 namespace {
 
 void write_sphere(const PairArguments& pair, Vec3 normal, double height, Feature feature, ContactPoint* out) {
   const double radius = pair.a.size[0];
-  out->normal = normal;
-  out->distance = height - radius;
-  out->position = pair.at_a.p + normal * (0.5 * (height + radius));
-  out->feature_a = {FeatureKind::point, 0};
-  out->feature_b = feature;
-  out->rule = NormalRule::features;
-  out->face_a = out->face_b = -1;
-  out->degenerate = false;
+  write_contact(pair.at_a.p + normal * (0.5 * (height + radius)), normal, height - radius,
+                {FeatureKind::point, 0}, feature, out);
 }
 
 [[gnu::noinline]] int sphere_cylinder_tie(const PairArguments& pair, const OverCylinder& over,
