@@ -1,6 +1,8 @@
 #pragma once
 // Where the features of a shape are, in its own frame, and which feature a set of vertices spans.
 
+#include <array>
+
 #include "articula/collision/shape.hpp"
 
 namespace articula::collision {
@@ -54,5 +56,22 @@ constexpr int box_edge(int axis, int corner) {
   const int j = (axis + 1) % 3, k = (axis + 2) % 3;
   return 4 * axis + ((corner >> j) & 1) + 2 * ((corner >> k) & 1);
 }
+
+// Feature of a box by the axes along which a point outside is beyond it, and on which side of each axis it
+// is.
+inline constexpr auto box_features = [] {
+  std::array<std::array<Feature, 8>, 8> table{};
+  for (int beyond = 1; beyond < 8; ++beyond)
+    for (int corner = 0; corner < 8; ++corner) {
+      const int free = 7 ^ beyond, axis = free == 1 || beyond == 1 ? 0 : free == 2 || beyond == 2 ? 1 : 2;
+      table[beyond][corner] = free == 0 ? Feature{FeatureKind::point, corner}
+                              : (free & (free - 1)) == 0
+                                  ? Feature{FeatureKind::line, box_edge(axis, corner)}
+                                  : Feature{FeatureKind::face, 2 * axis + ((corner >> axis) & 1)};
+    }
+  return table;
+}();
+
+inline Feature box_feature_at(int beyond, int corner) { return box_features[beyond][corner]; }
 
 }  // namespace articula::collision

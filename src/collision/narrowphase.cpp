@@ -43,6 +43,12 @@ Distance seen_by_a(const PairArguments& pair) {
 
 constexpr Contacts rounded_convex = seen_by_a<single<convex_convex>>;
 constexpr Contacts convex = seen_by_a<convex_contacts>;
+template <Contacts closed_form>
+int convex_unless(const PairArguments& pair, ContactPoint* out) {
+  const int count = closed_form(pair, out);
+  return count == not_clear ? convex(pair, out) : count;
+}
+constexpr Contacts capsule_box = convex_unless<capsule_box_contacts>;
 constexpr Contacts boxes = seen_by_a<box_box_contacts>;
 constexpr Contacts terrain = seen_by_a<height_field_contacts>;
 
@@ -66,7 +72,7 @@ constexpr Entry table[types][types] = {
     {nullptr, entry<sphere_sphere_contacts>, entry<sphere_capsule_contacts>, entry<sphere_box_contacts>,
      entry<sphere_cylinder_contacts>, entry<rounded_convex>, entry<rounded_convex>, entry<terrain>},
     // capsule
-    {nullptr, nullptr, entry<capsule_capsule_contacts>, entry<convex>, entry<convex>, entry<convex>,
+    {nullptr, nullptr, entry<capsule_capsule_contacts>, entry<capsule_box>, entry<convex>, entry<convex>,
      entry<convex>, entry<terrain>},
     // box
     {nullptr, nullptr, nullptr, entry<boxes>, entry<convex>, entry<convex>, entry<convex>, entry<terrain>},

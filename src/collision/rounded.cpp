@@ -2,7 +2,6 @@
 // radii taken off afterwards.
 
 #include <algorithm>
-#include <array>
 
 #include "features.hpp"
 #include "pairs.hpp"
@@ -116,21 +115,6 @@ Distance sphere_in_box(const PairArguments& pair, Vec3 c) {
 
 namespace {
 
-// Feature of a box by the axes along which a point outside is beyond it, and on which side of each axis it
-// is.
-constexpr auto box_features = [] {
-  std::array<std::array<Feature, 8>, 8> table{};
-  for (int beyond = 1; beyond < 8; ++beyond)
-    for (int corner = 0; corner < 8; ++corner) {
-      const int free = 7 ^ beyond, axis = free == 1 || beyond == 1 ? 0 : free == 2 || beyond == 2 ? 1 : 2;
-      table[beyond][corner] = free == 0 ? Feature{FeatureKind::point, corner}
-                              : (free & (free - 1)) == 0
-                                  ? Feature{FeatureKind::line, box_edge(axis, corner)}
-                                  : Feature{FeatureKind::face, 2 * axis + ((corner >> axis) & 1)};
-    }
-  return table;
-}();
-
 // The box's point nearest to c, in the box's frame.
 Vec3 nearest_in_box(Vec3 half, Vec3 c) {
   const Lanes below = c.lanes < half.lanes ? c.lanes : half.lanes;
@@ -144,7 +128,7 @@ Feature box_feature(Vec3 apart, Vec3 c) {
   const Vec3 away = absolute(apart), place = absolute(c);
   const double noise =
       1e-9 * std::max({away[0], away[1], away[2]}) + 1e-15 * std::max({place[0], place[1], place[2]});
-  return box_features[lane_bits(away.lanes > broadcast(noise)) & 7][signs(c)];
+  return box_feature_at(lane_bits(away.lanes > broadcast(noise)) & 7, signs(c));
 }
 
 Distance sphere_box_from(const PairArguments& pair, Vec3 c, Vec3 q) {
