@@ -329,6 +329,9 @@ void overlapping(const ConvexPair& pair, const GjkResult& g, ConvexDistance& res
   for (;;) {
     const int f = lowest_face(P);
     if (f < 0 || P.face(f).key >= best - tolerance) {
+      // The direction may have come from a face below the surface that was parallel to a facet by chance (boxes
+      // have parallel edges): only a face on the surface has the facet's corners.
+      if (f >= 0 && difference_extent(pair, P.face(f).n) <= best + tolerance) best_face = f;
       result.exact = true;
       break;
     }
@@ -398,7 +401,8 @@ ConvexDistance convex_distance(const ConvexPair& pair, double margin) {
   const double ra = core_radius(*pair.a), rb = core_radius(*pair.b);
   ConvexDistance result;
   GjkResult g;
-  if (!separated(pair, margin + ra + rb, g, result))
+  // Of a negative margin only the caller can tell: cores that touch may be deep enough.
+  if (!separated(pair, std::max(margin + ra + rb, 0.0), g, result))
     overlapping(pair, g, result);
   else if (!result.exact && result.distance < 1e-7 * pair.size) {
     // So close that rounding stopped the walk. The faces of A - B, whose offsets may be negative, still
