@@ -119,52 +119,6 @@ void witness(const Axis& axis, Vec3 n, const Shape& box_a, const Shape& box_b, c
   d.point_b = d.point_a + n * d.distance;
 }
 
-// A corner that dips into a face while its three edges come out of the face again: all there is of the
-// contact. In the frame of the face's box: corner x, its three edges, the face's axis and sign, and the
-// height at which contacts end.
-bool only_the_corner(Vec3 half, int axis, double sign, Vec3 x, const Mat3& edges, Vec3 lengths, double rise) {
-  const int j = (axis + 1) % 3, k = (axis + 2) % 3;
-  for (int i = 0; i < 3; ++i) {
-    const Vec3& e = edges.column(i);
-    const double slope = sign * e[axis];
-    if (!(slope * lengths[i] > rise)) return false;
-    const double t = rise / slope;
-    if (!(std::abs(x[j] + t * e[j]) < half[j] && std::abs(x[k] + t * e[k]) < half[k])) return false;
-  }
-  return true;
-}
-
-// The box's edges from one of its corners.
-Mat3 edges_from(const Mat3& R, int corner) {
-  const Vec3 inward = with_signs(Vec3(-1, -1, -1), corner);
-  return {R.x * inward[0], R.y * inward[1], R.z * inward[2]};
-}
-
-// A face of one box against a single corner of the other.
-bool is_single_corner(const Axis& axis, Vec3 n, const PairArguments& pair, const Placement& b_in_a,
-                      const Distance& d) {
-  const bool of_a = axis.kind < 3;
-  const int i = axis.kind % 3;
-  const double rise = pair.margin - d.distance;
-  if (of_a)
-    return only_the_corner(pair.a.size, i, n[i] > 0 ? 1.0 : -1.0,
-                           b_in_a * box_corner(pair.b.size, d.feature_b.index),
-                           edges_from(b_in_a.R, d.feature_b.index), pair.b.size * 2.0, rise);
-  const Mat3 R = transpose(b_in_a.R);
-  const Vec3 corner = R * (box_corner(pair.a.size, d.feature_a.index) - b_in_a.p);
-  return only_the_corner(pair.b.size, i, (R * n)[i] > 0 ? -1.0 : 1.0, corner,
-                         edges_from(R, d.feature_a.index), pair.a.size * 2.0, rise);
-}
-
-// What the general manifold would find for it.
-ContactPoint single_corner(const Axis& axis, Vec3 n, Vec3 n_in_b, const Distance& d) {
-  ContactPoint c = contact_of(d);
-  c.rule = axis.kind < 3 ? NormalRule::face_a : NormalRule::face_b;
-  c.face_a = nearest_face(Shape::box(1, 1, 1), n, 0);
-  c.face_b = nearest_face(Shape::box(1, 1, 1), -n_in_b, 0);
-  return c;
-}
-
 }  // namespace
 
 int box_box_contacts(const PairArguments& pair, ContactPoint* out) {
@@ -192,9 +146,9 @@ int box_box_contacts(const PairArguments& pair, ContactPoint* out) {
       return add_box_corners(pair, out, 1);
     }
   }
-  if (axis.kind < 6 && !flat && is_single_corner(axis, n, pair, b_in_a, d)) {
-    *out = single_corner(axis, n, n_in_b, d);
-    return add_box_corners(pair, out, 1);
+  if (axis.kind < 6 && !flat && !d.degenerate) {
+    const int count = box_face_contacts(pair, axis.kind % 3, axis.kind < 3, n, d.distance, out);
+    if (count != not_clear) return add_box_corners(pair, out, count);
   }
   const int count = manifold(pair, d, out);
   for (int i = 0; i < count; ++i) out[i].degenerate |= d.degenerate;

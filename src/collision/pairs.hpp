@@ -39,6 +39,9 @@ inline constexpr int not_clear = -1;
 int capsule_box_contacts(const PairArguments& pair, ContactPoint* out);
 int capsule_capsule_contacts(const PairArguments& pair, ContactPoint* out);
 int box_box_contacts(const PairArguments& pair, ContactPoint* out);
+// A face (of A or B, across its axis) along whose normal n, from A to B, the boxes overlap least.
+int box_face_contacts(const PairArguments& pair, int axis, bool of_a, Vec3 n, double deepest,
+                      ContactPoint* out);
 int convex_contacts(const PairArguments& pair, ContactPoint* out);
 int height_field_contacts(const PairArguments& pair, ContactPoint* out);  // the field is b
 
