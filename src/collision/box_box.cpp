@@ -63,22 +63,27 @@ Axis least_overlap(Vec3 a, Vec3 b, const Mat3& R, Vec3 t, double margin, double 
   const double noise = preference * size;
   const int i = lowest_lane(by_a, noise), j = lowest_lane(by_b, noise);
   Axis best = by_b[j] + noise < by_a[i] ? Axis{by_b[j], 3 + j} : Axis{by_a[i], i};
+  // gap/|axis| below the best so far: only what is gets a square root.
+  const double ceiling = std::max(best.overlap - 2 * noise, 0.0);
+  alignas(32) double gap[12], squared[12];
+  unsigned low = 0;
   const auto edges = [&](int k, Vec3 row, Vec3 row1, Vec3 row2, double a1, double a2, double t1, double t2) {
     const EdgeAxes e = edge_axes(b, a1, a2, t1, t2, row, row1, row2);
-    // gap/|axis| below the best so far: only what is gets a square root.
-    const double ceiling = std::max(best.overlap - 2 * noise, 0.0);
-    const Mask low = (e.gap.lanes < broadcast(0.0)) |
-                     (e.gap.lanes * e.gap.lanes < e.squared.lanes * broadcast(ceiling * ceiling));
-    for (int bits = lane_bits(low & (e.squared.lanes >= broadcast(1e-24))) & 7; bits != 0; bits &= bits - 1) {
-      const int l = std::countr_zero(static_cast<unsigned>(bits));
-      const double overlap = e.gap[l] / std::sqrt(e.squared[l]);
-      if (overlap < -margin) best.apart = true;
-      if (overlap + 2 * noise < best.overlap) best.overlap = overlap, best.kind = 6 + 3 * k + l;
-    }
+    const Mask below = (e.gap.lanes < broadcast(0.0)) |
+                       (e.gap.lanes * e.gap.lanes < e.squared.lanes * broadcast(ceiling * ceiling));
+    low |= static_cast<unsigned>(lane_bits(below & (e.squared.lanes >= broadcast(1e-24))) & 7) << (4 * k);
+    __builtin_memcpy(gap + 4 * k, &e.gap.lanes, sizeof(Lanes));
+    __builtin_memcpy(squared + 4 * k, &e.squared.lanes, sizeof(Lanes));
   };
   edges(0, rows.x, rows.y, rows.z, a[1], a[2], t[1], t[2]);
   edges(1, rows.y, rows.z, rows.x, a[2], a[0], t[2], t[0]);
   edges(2, rows.z, rows.x, rows.y, a[0], a[1], t[0], t[1]);
+  for (; low != 0; low &= low - 1) {
+    const int l = std::countr_zero(low);
+    const double overlap = gap[l] / std::sqrt(squared[l]);
+    if (overlap < -margin) best.apart = true;
+    if (overlap + 2 * noise < best.overlap) best.overlap = overlap, best.kind = 6 + 3 * (l / 4) + l % 4;
+  }
   return best;
 }
 

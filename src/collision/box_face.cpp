@@ -80,6 +80,14 @@ struct FaceClip {
     py = broadcast(hy) * around_v;
   }
 
+  int count() const {
+    const unsigned bits =
+        static_cast<unsigned>(corners) | static_cast<unsigned>(own_corners) << 4 |
+        static_cast<unsigned>(crossings[0]) << 8 | static_cast<unsigned>(crossings[1]) << 12 |
+        static_cast<unsigned>(crossings[2]) << 16 | static_cast<unsigned>(crossings[3]) << 20;
+    return std::popcount(bits);
+  }
+
   // False where something is within the noise of a tie.
   bool find(double noise) {
     const Lanes x = magnitude(X) - broadcast(hx), y = magnitude(Y) - broadcast(hy), zero{};
@@ -205,13 +213,16 @@ int box_face_contacts(const PairArguments& pair, int axis, bool of_a, Vec3 n, do
       std::max({own.size[0], own.size[1], own.size[2], other.size[0], other.size[1], other.size[2]});
   FaceClip clip({axis, sign > 0 ? 1 : 0}, rows, t, other.size, own.size[j], own.size[k], pair.margin);
   if (!clip.other.clear || !clip.find(1e-7 * size)) return not_clear;
-  ContactPoint points[16];
+  Uncleared<ContactPoint, 16> buffer;
+  const bool few = clip.count() <= max_contact_points;
+  ContactPoint* points = few ? out : buffer.data();
   Writer writer{clip, frame, n, points};
   of_a ? writer.add_own_corners() : writer.add_other_corners();
   of_a ? writer.add_other_corners() : writer.add_own_corners();
   writer.add_crossings();
   // Where the deepest corner is beside the face it is a contact of its own (include_nearest).
   if (writer.deepest > deepest + 1e-6 * size + 1e-3 * std::abs(deepest)) return not_clear;
+  if (few) return writer.count;
   const int count = reduce(points, writer.count);
   std::copy(points, points + count, out);
   return count;
