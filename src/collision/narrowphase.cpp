@@ -41,15 +41,41 @@ Distance seen_by_a(const PairArguments& pair) {
   return d;
 }
 
+NormalRule swapped(NormalRule rule) {
+  return rule == NormalRule::face_a   ? NormalRule::face_b
+         : rule == NormalRule::face_b ? NormalRule::face_a
+                                      : rule;
+}
+
+int swapped(ContactPoint* points, int count) {
+  for (int i = 0; i < count; ++i) {
+    points[i].normal = -points[i].normal;
+    std::swap(points[i].feature_a, points[i].feature_b);
+    std::swap(points[i].face_a, points[i].face_b);
+    points[i].rule = swapped(points[i].rule);
+  }
+  return count;
+}
+
+// Two shapes of one type, in their own order.
+template <Contacts contacts>
+int ordered(const PairArguments& pair, ContactPoint* out) {
+  if (twins_in_order(pair.a, pair.at_a, pair.b, pair.at_b)) return contacts(pair, out);
+  return swapped(out, contacts({pair.b, pair.at_b, pair.a, pair.at_a, pair.margin}, out));
+}
+
 constexpr Contacts rounded_convex = seen_by_a<single<convex_convex>>;
 constexpr Contacts convex = seen_by_a<convex_contacts>;
-template <Contacts closed_form>
-int convex_unless(const PairArguments& pair, ContactPoint* out) {
+// A closed form where it is clear, else the general way.
+template <Contacts closed_form, Contacts general>
+int where_clear(const PairArguments& pair, ContactPoint* out) {
   const int count = closed_form(pair, out);
-  return count == not_clear ? convex(pair, out) : count;
+  return count == not_clear ? general(pair, out) : count;
 }
-constexpr Contacts capsule_box = convex_unless<capsule_box_contacts>;
-constexpr Contacts boxes = seen_by_a<box_box_contacts>;
+constexpr Contacts capsules = where_clear<crossing_capsules_contacts, ordered<capsule_capsule_contacts>>;
+constexpr Contacts capsule_box = where_clear<capsule_box_contacts, convex>;
+constexpr Contacts boxes = ordered<seen_by_a<box_box_contacts>>;
+constexpr Contacts twins = ordered<convex>, rounded_twins = ordered<rounded_convex>;
 constexpr Contacts terrain = seen_by_a<height_field_contacts>;
 
 int none(const PairArguments&, ContactPoint*) { return 0; }
@@ -72,17 +98,17 @@ constexpr Entry table[types][types] = {
     {nullptr, entry<sphere_sphere_contacts>, entry<sphere_capsule_contacts>, entry<sphere_box_contacts>,
      entry<sphere_cylinder_contacts>, entry<rounded_convex>, entry<rounded_convex>, entry<terrain>},
     // capsule
-    {nullptr, nullptr, entry<capsule_capsule_contacts>, entry<capsule_box>, entry<convex>, entry<convex>,
-     entry<convex>, entry<terrain>},
+    {nullptr, nullptr, entry<capsules>, entry<capsule_box>, entry<convex>, entry<convex>, entry<convex>,
+     entry<terrain>},
     // box
     {nullptr, nullptr, nullptr, entry<boxes>, entry<convex>, entry<convex>, entry<convex>, entry<terrain>},
     // cylinder
-    {nullptr, nullptr, nullptr, nullptr, entry<convex>, entry<convex>, entry<convex>, entry<terrain>},
+    {nullptr, nullptr, nullptr, nullptr, entry<twins>, entry<convex>, entry<convex>, entry<terrain>},
     // ellipsoid
-    {nullptr, nullptr, nullptr, nullptr, nullptr, entry<rounded_convex>, entry<rounded_convex>,
+    {nullptr, nullptr, nullptr, nullptr, nullptr, entry<rounded_twins>, entry<rounded_convex>,
      entry<terrain>},
     // mesh
-    {nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, entry<convex>, entry<terrain>},
+    {nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, entry<twins>, entry<terrain>},
     // height field
     {nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, entry<none>}};
 
@@ -108,38 +134,6 @@ Nearest nearest_of(ShapeType a, ShapeType b) {
   return seen_by_a<convex_convex>;
 }
 
-// Spheres have no ties but those that sphere_fallback resolves.
-bool needs_no_order(const Shape& a, const Shape& b) {
-  return a.type < b.type || (a.type == ShapeType::sphere && b.type == ShapeType::sphere);
-}
-bool in_order(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b) {
-  return needs_no_order(a, b) || (a.type == b.type && twins_in_order(a, at_a, b, at_b));
-}
-
-NormalRule swapped(NormalRule rule) {
-  return rule == NormalRule::face_a   ? NormalRule::face_b
-         : rule == NormalRule::face_b ? NormalRule::face_a
-                                      : rule;
-}
-
-int collide_as_is(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b, double margin,
-                  ContactPoint* out) {
-  return table[static_cast<int>(a.type)][static_cast<int>(b.type)](a, at_a, b, at_b, margin, out);
-}
-
-[[gnu::noinline]] int collide_in_order(const Shape& a, const Placement& at_a, const Shape& b,
-                                       const Placement& at_b, double margin, ContactPoint* out) {
-  if (in_order(a, at_a, b, at_b)) return collide_as_is(a, at_a, b, at_b, margin, out);
-  const int count = collide_as_is(b, at_b, a, at_a, margin, out);
-  for (int i = 0; i < count; ++i) {
-    out[i].normal = -out[i].normal;
-    std::swap(out[i].feature_a, out[i].feature_b);
-    std::swap(out[i].face_a, out[i].face_b);
-    out[i].rule = swapped(out[i].rule);
-  }
-  return count;
-}
-
 }  // namespace
 
 bool twins_in_order(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b) {
@@ -162,15 +156,30 @@ bool twins_in_order(const Shape& a, const Placement& at_a, const Shape& b, const
   return true;
 }
 
+namespace {
+
+int collide_in_table(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
+                     double margin, ContactPoint* out) {
+  return table[static_cast<int>(a.type)][static_cast<int>(b.type)](a, at_a, b, at_b, margin, out);
+}
+
+[[gnu::noinline]] int collide_swapped(const Shape& a, const Placement& at_a, const Shape& b,
+                                      const Placement& at_b, double margin, ContactPoint* out) {
+  return swapped(out, collide_in_table(b, at_b, a, at_a, margin, out));
+}
+
+}  // namespace
+
 int collide(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b, double margin,
             ContactPoint* out) {
-  if (needs_no_order(a, b)) return collide_as_is(a, at_a, b, at_b, margin, out);
-  return collide_in_order(a, at_a, b, at_b, margin, out);
+  if (a.type <= b.type) return collide_in_table(a, at_a, b, at_b, margin, out);
+  return collide_swapped(a, at_a, b, at_b, margin, out);
 }
 
 Distance distance(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
                   double limit) {
-  if (in_order(a, at_a, b, at_b)) return nearest_of(a.type, b.type)({a, at_a, b, at_b, limit});
+  const bool in_order = a.type != b.type ? a.type < b.type : twins_in_order(a, at_a, b, at_b);
+  if (in_order) return nearest_of(a.type, b.type)({a, at_a, b, at_b, limit});
   Distance d = nearest_of(b.type, a.type)({b, at_b, a, at_a, limit});
   d.normal = -d.normal;
   std::swap(d.point_a, d.point_b);

@@ -34,8 +34,9 @@ int plane_box_contacts(const PairArguments& pair, ContactPoint* out);
 int plane_cylinder_contacts(const PairArguments& pair, ContactPoint* out);
 int plane_ellipsoid_contacts(const PairArguments& pair, ContactPoint* out);
 int plane_mesh_contacts(const PairArguments& pair, ContactPoint* out);
-// not_clear where ties, flat faces or deep overlaps want the general way.
+// not_clear where ties, parallel lines, flat faces or deep overlaps want the general way.
 inline constexpr int not_clear = -1;
+int crossing_capsules_contacts(const PairArguments& pair, ContactPoint* out);
 int capsule_box_contacts(const PairArguments& pair, ContactPoint* out);
 int capsule_capsule_contacts(const PairArguments& pair, ContactPoint* out);
 int box_box_contacts(const PairArguments& pair, ContactPoint* out);

@@ -314,6 +314,24 @@ Distance capsule_capsule(const PairArguments& pair) {
   return capsule_capsule_from(pair, x, m, x.r + x.eb * m.t - x.ea * m.s);
 }
 
+// Neither parallel nor axis on axis, and slow: nothing is a tie, and no order of the two is needed.
+int crossing_capsules_contacts(const PairArguments& pair, ContactPoint* out) {
+  const Axes x(pair);
+  const double ra = pair.a.size[0], rb = pair.b.size[0], reach = ra + rb + pair.margin;
+  if (!(x.sine > 2 * parallel_angle * parallel_angle)) return not_clear;
+  if (pair.margin >= fast_margin * std::min(x.ha, x.hb)) return not_clear;
+  const SegmentPair m = nearest_segments(x);
+  const Vec3 apart = x.r + x.eb * m.t - x.ea * m.s;
+  const double squared = squared_norm(apart), size = std::max(ra + x.ha, rb + x.hb);
+  if (reach < 0 || squared > reach * reach) return 0;
+  if (!(squared > 1e-12 * size * size)) return not_clear;
+  const double length = std::sqrt(squared);
+  const Vec3 n = apart * (1.0 / length);
+  write_contact(pair.at_a.p + x.ea * m.s + n * (0.5 * (length + ra - rb)), n, length - ra - rb,
+                capsule_feature(m.s, x.ha), capsule_feature(m.t, x.hb), out);
+  return 1;
+}
+
 // Nearly parallel capsules touch along their overlap: its two ends, each an end of one capsule against the
 // other's axis.
 int capsule_capsule_contacts(const PairArguments& pair, ContactPoint* out) {
