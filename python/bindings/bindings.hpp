@@ -57,7 +57,8 @@ py::dict settings_dict(const SimulationSettings& settings);
 [[noreturn]] void throw_failed_step(StepStatus status, const Model& model, const State& x,
                                     const Input& input);
 
-// Numbers shared by Simulation's and Batch's signatures.
 void require_state(const State& x, const Model& model);
+// Throws Error, naming the first joint whose quaternion in q has no direction.
+void require_rotations(const Model& model, const ConstVectorRef& q);
 
 }  // namespace articula::python

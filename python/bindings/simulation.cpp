@@ -9,6 +9,7 @@
 #include "arrays.hpp"
 #include "articula/kinematics/manifold.hpp"
 #include "articula/simulation/rollout.hpp"
+#include "articula/steppers/free_motion.hpp"
 #include "bindings.hpp"
 
 namespace articula::python {
@@ -115,9 +116,9 @@ void bind_rollout(py::module_& module) {
              py::arg("controller"), py::arg("warm") = py::none(), controlled_doc);
 }
 
-std::string simulation_text(const Simulation& s) {
-  return fmt::format("<simulation of '{}': dt {:g} s, contact {}>", s.model().description().name, s.dt(),
-                     to_string(s.settings().contact));
+py::str simulation_text(const Simulation& s) {
+  return text(fmt::format("<simulation of '{}': dt {:g} s, contact {}>", s.model().description().name, s.dt(),
+                          to_string(s.settings().contact)));
 }
 
 }  // namespace
@@ -145,15 +146,13 @@ py::dict settings_dict(const SimulationSettings& s) {
                   "implicit_gyroscopic"_a = s.implicit_gyroscopic, "most_contacts"_a = s.most_contacts);
 }
 
-void require_rotations(const Model& model, const VectorX& q) {
-  for (const JointIndex& joint : model.structure().joints) {
-    if (turning_dof(joint) < 0) continue;
-    const int first = joint.q + turning_dof(joint) - joint.dof;
-    const double square = q.segment<4>(first).squaredNorm();
-    if (square > 0.0 && std::isfinite(square)) continue;
-    throw Error("q: the quaternion of joint '{}' (entries {} to {}) has {} length; 1 0 0 0 is no rotation",
-                joint.name, first, first + 3, square > 0.0 ? "too large a" : "no");
-  }
+void require_rotations(const Model& model, const ConstVectorRef& q) {
+  const int i = joint_without_direction(model, q);
+  if (i < 0) return;
+  const JointIndex& joint = model.structure().joints[i];
+  const int first = joint.q + turning_dof(joint) - joint.dof;
+  throw Error("q: the quaternion of joint '{}' (entries {} to {}) has {} length; 1 0 0 0 is no rotation",
+              joint.name, first, first + 3, q.segment<4>(first).squaredNorm() > 0.0 ? "too large a" : "no");
 }
 
 void throw_failed_step(StepStatus status, const Model& model, const State& x, const Input& input) {
@@ -164,6 +163,9 @@ void throw_failed_step(StepStatus status, const Model& model, const State& x, co
     require_finite("controls", input.controls.data(), input.controls.size());
     require_finite("forces", input.forces.data(), input.forces.size());
     require_finite("wrenches", input.wrenches.data(), input.wrenches.size());
+    require_finite("kinematic_twist", input.kinematic_twist.data(), input.kinematic_twist.size());
+    for (const Pose& pose : input.kinematic_pose) require_finite("kinematic_pose", pose.position.data(), 3);
+    require_finite("time", &x.time, 1);
     require_rotations(model, x.q);
   }
   throw Error("the step was not taken: {}", to_string(status));

@@ -7,6 +7,7 @@
 
 #include "arrays.hpp"
 #include "articula/simulation/snapshot.hpp"
+#include "articula/steppers/free_motion.hpp"
 #include "bindings.hpp"
 
 namespace articula::python {
@@ -65,9 +66,8 @@ std::vector<Pose> poses(const py::object& given) {
     throw Error("kinematic_pose has shape {}, not (nkinematic, 7)", shape_text(array.shape(), array.ndim()));
   for (py::ssize_t i = 0; i < array.shape(0); ++i) {
     const double* p = array.data(i, 0);
-    const Quaternion rotation(p[3], p[4], p[5], p[6]);
-    if (!(rotation.norm() > 0.0)) throw Error("kinematic_pose: the quaternion of row {} has no length", i);
-    result.push_back({Vector3(p[0], p[1], p[2]), rotation.normalized()});
+    if (!has_direction(p + 3)) throw Error("kinematic_pose: the quaternion of row {} has no direction", i);
+    result.push_back({Vector3(p[0], p[1], p[2]), Quaternion(p[3], p[4], p[5], p[6]).normalized()});
   }
   return result;
 }

@@ -37,27 +37,13 @@ void require_sizes(const Model& model, const State& state, const Input& input) {
   empty_or("kinematic_twist (columns)", input.kinematic_twist.cols(), nkinematic);
 }
 
-// A quaternion without length is no rotation, and one whose square overflows cannot be normalised.
-bool has_direction(const double* quaternion) {
-  const double square = Eigen::Map<const Eigen::Vector4d>(quaternion).squaredNorm();
-  return square > 0.0 && std::isfinite(square);
-}
-
-bool all_turns_known(const Model& model, const VectorX& q) {
-  for (const JointIndex& joint : model.structure().joints) {
-    const int dof = turning_dof(joint);
-    if (dof >= 0 && !has_direction(q.data() + joint.q + dof - joint.dof)) return false;
-  }
-  return true;
-}
-
 bool all_finite(const State& state, const Input& input) {
   for (const Pose& pose : input.kinematic_pose) {
     if (!pose.position.allFinite() || !has_direction(pose.rotation.coeffs().data())) return false;
   }
   return state.q.allFinite() && state.v.allFinite() && state.activation.allFinite() &&
-         input.controls.allFinite() && input.forces.allFinite() && input.wrenches.allFinite() &&
-         input.kinematic_twist.allFinite();
+         std::isfinite(state.time) && input.controls.allFinite() && input.forces.allFinite() &&
+         input.wrenches.allFinite() && input.kinematic_twist.allFinite();
 }
 
 void place_kinematic_bodies(const Model& model, Data& data, const Input& input) {
@@ -91,13 +77,28 @@ void keep_arguments(FreeMotionWork& work, const State& state, const Input& input
 
 }  // namespace
 
+bool has_direction(const double* quaternion) {
+  const double square = Eigen::Map<const Eigen::Vector4d>(quaternion).squaredNorm();
+  return square > 0.0 && std::isfinite(square);
+}
+
+int joint_without_direction(const Model& model, const ConstVectorRef& q) {
+  const std::vector<JointIndex>& joints = model.structure().joints;
+  for (size_t i = 0; i < joints.size(); ++i) {
+    const int dof = turning_dof(joints[i]);
+    if (dof >= 0 && !has_direction(q.data() + joints[i].q + dof - joints[i].dof)) return static_cast<int>(i);
+  }
+  return -1;
+}
+
 StepStatus free_velocity(const Model& model, Data& data, FreeMotionWork& work, const StepSettings& settings,
                          const State& state, const Input& input, VectorRef v_free) {
   const double h = settings.dt;
   if (!(h > 0.0 && std::isfinite(h))) throw Error(fmt::format("dt must be positive, not {}", h));
   require_sizes(model, state, input);
   require_size("v_free", v_free.size(), model.nv());
-  if (!all_finite(state, input) || !all_turns_known(model, state.q)) return StepStatus::input_not_finite;
+  if (!all_finite(state, input) || joint_without_direction(model, state.q) >= 0)
+    return StepStatus::input_not_finite;
   keep_arguments(work, state, input);
   place_kinematic_bodies(model, data, input);
 

@@ -29,6 +29,11 @@ struct FreeMotionWork {
   const ExternalWrenches* external() const { return has_wrenches ? &wrenches : nullptr; }
 };
 
+// A quaternion without length is no rotation, and one whose square overflows cannot be normalised.
+bool has_direction(const double* quaternion);
+// Number of the first joint whose quaternion in q has no direction, or -1.
+int joint_without_direction(const Model& model, const ConstVectorRef& q);
+
 // Fills v_free (nv), and leaves in `data` the kinematics for (q, v) and in data.mass, data.factor the mass
 // matrix and the factor of M + h diag(slope). Throws Error for a dt that is not positive, and for sizes.
 [[nodiscard]] StepStatus free_velocity(const Model& model, Data& data, FreeMotionWork& work,
