@@ -114,6 +114,8 @@ std::vector<std::string> model_names() {
 }
 
 Description describe(const std::string& name_or_path, const LoadOptions& options) {
+  if (name_or_path.empty())
+    throw Error("no name: give a file or a built-in model{}", suggestion("", model_names()));
   std::error_code ignored;
   const fs::path path(name_or_path);
   if (fs::is_regular_file(path, ignored)) return describe_file(path, options);

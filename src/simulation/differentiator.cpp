@@ -230,6 +230,9 @@ void StepDifferentiator::for_each_sample(StepWorkspace& last, const State& start
                                          const GradientSettings& settings, const Visit& visit) {
   const Model& model = last.model();
   if (settings.samples < 1) throw Error("samples must be at least 1, not {}", settings.samples);
+  for (const double spread : {settings.position_spread, settings.velocity_spread, settings.control_spread})
+    if (!(spread >= 0.0 && std::isfinite(spread)))
+      throw Error("a spread must be finite and not negative, not {}", spread);
   if (!sampled_) sampled_ = std::make_unique<StepWorkspace>(model, last.settings());
   sampled_->use(model);
   std::mt19937_64 random(settings.seed);
@@ -271,6 +274,7 @@ VectorX StepDifferentiator::difference_along(const ConstVectorRef& dz, double st
       throw Error("the step cannot be taken at a difference of {}: take a smaller one", t);
     return x;
   };
+  if (!(step > 0.0)) throw Error("difference_step must be positive, not {}", step);
   if (ridders) return ridders_differences(evaluate, 100.0 * step).derivative;
   return (evaluate(step) - evaluate(-step)) / (2.0 * step);
 }
