@@ -59,6 +59,23 @@ py::array view(const double* data, Shape shape, py::handle owner, bool writeable
   return result;
 }
 
+std::string utf8(const char* what, py::handle given) {
+  if (!PyUnicode_Check(given.ptr())) {
+    throw py::type_error(fmt::format("{} must be a str, not {}", what,
+                                     py::type::handle_of(given).attr("__name__").cast<std::string>()));
+  }
+  py::ssize_t size = 0;
+  const char* const data = PyUnicode_AsUTF8AndSize(given.ptr(), &size);
+  if (data == nullptr) throw py::error_already_set();
+  return {data, static_cast<size_t>(size)};
+}
+
+std::filesystem::path path(py::handle given) {
+  PyObject* bytes = nullptr;
+  if (PyUnicode_FSConverter(given.ptr(), &bytes) == 0) throw py::error_already_set();
+  return std::string(py::reinterpret_steal<py::bytes>(bytes));
+}
+
 py::array copy_rows(const ConstMatrixRef& x) {
   py::array_t<double> result({x.cols(), x.rows()});
   Eigen::Map<MatrixX>(result.mutable_data(), x.rows(), x.cols()) = x;

@@ -6,6 +6,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
+#include <filesystem>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -53,7 +54,16 @@ inline py::array copy(const Eigen::Ref<const VectorX>& x) { return py::array_t<d
 py::array copy_rows(const ConstMatrixRef& x);    // n x N as (N, n)
 py::array copy_matrix(const ConstMatrixRef& x);  // rows x columns, as it reads
 
-inline py::str text(std::string_view value) { return {value.data(), value.size()}; }
+// Text for people: bytes that are no UTF-8, which a name in a file may have, are spelled \xff.
+inline py::str text(std::string_view value) {
+  return py::reinterpret_steal<py::str>(
+      PyUnicode_DecodeUTF8(value.data(), static_cast<py::ssize_t>(value.size()), "backslashreplace"));
+}
+// A str as UTF-8. Throws TypeError for what is none, `what` names it, and UnicodeEncodeError for half a
+// surrogate pair.
+std::string utf8(const char* what, py::handle given);
+// Throws TypeError for what is neither text nor a path, ValueError where it holds a zero byte.
+std::filesystem::path path(py::handle given);
 
 // pybind11 gives an object whose __init__ did not run (`Model.__new__(Model)`) uninitialised memory on its
 // first use, through this function where a class has one.

@@ -42,6 +42,13 @@ void assign(BatchState& x, const py::object& values, const char* what) {
   target = as_columns(numbers(what, values, {target.cols(), target.rows()}), target.rows(), target.cols());
 }
 
+// As Python counts: from the end where i is negative.
+Eigen::Index environment(Eigen::Index i, Eigen::Index count) {
+  if (i < -count || i >= count)
+    throw py::index_error(fmt::format("no environment {}: there are {}", i, count));
+  return i < 0 ? i + count : i;
+}
+
 void require_states(const OwnedBatch& batch, const BatchState& x) {
   const Model& model = batch.model(0);
   const auto require = [&](const char* what, const MatrixX& given, Eigen::Index rows) {
@@ -137,10 +144,7 @@ void bind_batch_state(py::module_& module) {
       .def(
           "state",
           [](const BatchState& x, Eigen::Index i) {
-            if (i < -x.size() || i >= x.size())
-              throw py::index_error(
-                  fmt::format("the batch has environments 0 to {}, not {}", x.size() - 1, i));
-            const Eigen::Index e = i < 0 ? i + x.size() : i;
+            const Eigen::Index e = environment(i, x.size());
             return State{x.q.col(e), x.v.col(e), x.activation.col(e), x.time[e]};
           },
           py::arg("i"), "A copy of the state of environment i.")
@@ -163,9 +167,8 @@ void bind_batch_state(py::module_& module) {
   py::class_<Warm, std::shared_ptr<Warm>> warm(module, "WarmStarts", "One warm start per environment.");
   exported(warm)
       .def("__len__", [](const Warm& w) { return w.size(); })
-      .def("__getitem__", [](const Warm& w, size_t i) {
-        if (i >= w.size()) throw py::index_error("no such environment");
-        return w[i];
+      .def("__getitem__", [](const Warm& w, Eigen::Index i) {
+        return w[environment(i, static_cast<Eigen::Index>(w.size()))];
       });
 }
 
@@ -354,9 +357,9 @@ void bind_batch(py::module_& module) {
       .def("__len__", &OwnedBatch::size)
       .def("__repr__",
            [](const OwnedBatch& b) {
-             return fmt::format("<batch of {} x '{}'{}: dt {:g} s, contact {}, {} threads>", b.size(),
-                                b.model(0).description().name, b.variants ? " (variants)" : "",
-                                *b.settings().dt, to_string(b.settings().contact), b.threads());
+             return text(fmt::format("<batch of {} x '{}'{}: dt {:g} s, contact {}, {} threads>", b.size(),
+                                     b.model(0).description().name, b.variants ? " (variants)" : "",
+                                     *b.settings().dt, to_string(b.settings().contact), b.threads()));
            })
       .def(py::pickle(&get_state, &set_state));
 }

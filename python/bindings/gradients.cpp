@@ -32,32 +32,45 @@ void add_parameters(const Model& model, const std::string& pattern, std::vector<
   slices.insert(slices.end(), found.begin(), found.end());
 }
 
+template <class Value>
+Value read_option(const std::string& name, py::handle given, const char* kind) {
+  try {
+    return given.cast<Value>();
+  } catch (const py::cast_error&) {
+    throw py::type_error(
+        fmt::format("{} must be {}, not {}", name, kind, py::repr(given).cast<std::string>()));
+  }
+}
+
 GradientSettings read_settings(const Model& model, const py::object& parameters, const std::string& mode,
                                const py::kwargs& options) {
   GradientSettings settings;
   settings.mode = mode_named(mode);
+  const char* const what = "the name of a parameter";
   if (py::isinstance<py::str>(parameters)) {
-    add_parameters(model, parameters.cast<std::string>(), settings.parameters);
+    add_parameters(model, utf8(what, parameters), settings.parameters);
   } else if (!parameters.is_none()) {
+    if (!py::isinstance<py::iterable>(parameters))
+      throw py::type_error("parameters must be a name, a pattern, or a list of them");
     for (const py::handle pattern : parameters)
-      add_parameters(model, pattern.cast<std::string>(), settings.parameters);
+      add_parameters(model, utf8(what, pattern), settings.parameters);
   }
   for (const auto& [key, value] : options) {
-    const auto name = key.cast<std::string>();
+    const std::string name = utf8("the name of an option", key);
     if (name == "ridders")
-      settings.ridders = value.cast<bool>();
+      settings.ridders = read_option<bool>(name, value, "True or False");
     else if (name == "difference_step")
-      settings.difference_step = value.cast<double>();
+      settings.difference_step = read_option<double>(name, value, "a number");
     else if (name == "samples")
-      settings.samples = value.cast<int>();
+      settings.samples = read_option<int>(name, value, "a whole number below 2^31");
     else if (name == "position_spread")
-      settings.position_spread = value.cast<double>();
+      settings.position_spread = read_option<double>(name, value, "a number");
     else if (name == "velocity_spread")
-      settings.velocity_spread = value.cast<double>();
+      settings.velocity_spread = read_option<double>(name, value, "a number");
     else if (name == "control_spread")
-      settings.control_spread = value.cast<double>();
+      settings.control_spread = read_option<double>(name, value, "a number");
     else if (name == "seed")
-      settings.seed = value.cast<std::uint64_t>();
+      settings.seed = read_option<std::uint64_t>(name, value, "a whole number from 0 to 2^64 - 1");
     else
       throw py::type_error(fmt::format("gradients have no option '{}'", name));
   }
@@ -213,6 +226,7 @@ py::array from_tangent(const Model& model, const py::object& q, const py::object
 py::array integrate_rows(const Model& model, const py::object& q, const py::object& d) {
   return convert_rows(
       model, q, d, model.nv(), model.nq(), [&](const double* x, const double* in, double* out) {
+        require_rotations(model, Eigen::Map<const VectorX>(x, model.nq()));
         integrate(model, Eigen::Map<const VectorX>(x, model.nq()), Eigen::Map<const VectorX>(in, model.nv()),
                   1.0, Eigen::Map<VectorX>(out, model.nq()));
       });

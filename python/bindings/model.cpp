@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <pybind11/stl.h>
-#include <pybind11/stl/filesystem.h>
 
 #include <limits>
 
@@ -37,7 +36,7 @@ std::shared_ptr<Model> with_theta(const Model& model, py::handle theta) {
     return share(model.with(as_vector(numbers("theta", theta, {model.theta().size()}))));
   Model variant = model;
   for (const auto& [name, values] : py::reinterpret_borrow<py::dict>(theta))
-    variant = with_named(variant, name.cast<std::string>(), values);
+    variant = with_named(variant, utf8("the name of a parameter", name), values);
   return share(std::move(variant));
 }
 
@@ -92,9 +91,15 @@ VectorX keyframe_controls(const Model& model, const std::string& name) {
 // ------------------------------------------------------------------ names and ranges
 
 template <class List>
-std::vector<std::string> names(const List& list) {
-  std::vector<std::string> result;
-  for (const auto& element : list) result.push_back(element.name);
+py::list names(const List& list) {
+  py::list result;
+  for (const auto& element : list) result.append(text(element.name));
+  return result;
+}
+
+py::list texts(const std::vector<std::string>& list) {
+  py::list result;
+  for (const std::string& line : list) result.append(text(line));
   return result;
 }
 
@@ -125,11 +130,19 @@ py::array joint_range(const Model& model) {
   return ranges(given);
 }
 
+std::vector<std::filesystem::path> paths(const char* what, const py::object& given) {
+  if (PyUnicode_Check(given.ptr()) || PyBytes_Check(given.ptr()) || !py::isinstance<py::iterable>(given))
+    throw py::type_error(fmt::format("{} must be a list of directories", what));
+  std::vector<std::filesystem::path> result;
+  for (const py::handle directory : given) result.push_back(path(directory));
+  return result;
+}
+
 // ------------------------------------------------------------------ pickles
 
 // MJCF text gives back the same description, and theta its numbers to the bit.
 py::tuple get_state(const Model& model) {
-  return py::make_tuple(to_mjcf(model.description()), copy(model.theta()), structure_hash(model));
+  return py::make_tuple(py::bytes(to_mjcf(model.description())), copy(model.theta()), structure_hash(model));
 }
 
 std::shared_ptr<Model> set_state(const py::tuple& kept) {
@@ -146,29 +159,31 @@ void bind_model(py::module_& module) {
   py::class_<ParameterSlice> slice(module, "ParameterSlice",
                                    "A name for a few consecutive numbers of theta.");
   exported(slice)
-      .def_readonly("name", &ParameterSlice::name)
+      .def_property_readonly("name", [](const ParameterSlice& s) { return text(s.name); })
       .def_property_readonly("kind", [](const ParameterSlice& s) { return text(to_string(s.kind)); })
       .def_readonly("offset", &ParameterSlice::offset, "Where it begins in theta.")
       .def_readonly("size", &ParameterSlice::size)
       .def("__repr__", [](const ParameterSlice& s) {
-        return fmt::format("<{} ({}): theta[{}:{}]>", s.name, to_string(s.kind), s.offset, s.offset + s.size);
+        return text(
+            fmt::format("<{} ({}): theta[{}:{}]>", s.name, to_string(s.kind), s.offset, s.offset + s.size));
       });
 
   py::class_<JointIndex> joint(module, "Joint", "A joint, and where its numbers are in q and v.");
   exported(joint)
-      .def_readonly("name", &JointIndex::name)
+      .def_property_readonly("name", [](const JointIndex& j) { return text(j.name); })
       .def_property_readonly("type", [](const JointIndex& j) { return joint_type_name(j.type); })
       .def_readonly("body", &JointIndex::body, "Number of the body it moves.")
       .def_readonly("q", &JointIndex::q, "First entry in q.")
       .def_readonly("dof", &JointIndex::dof, "First entry in v.")
       .def("__repr__", [](const JointIndex& j) {
-        return fmt::format("<{} joint '{}': q[{}], v[{}]>", joint_type_name(j.type), j.name, j.q, j.dof);
+        return text(
+            fmt::format("<{} joint '{}': q[{}], v[{}]>", joint_type_name(j.type), j.name, j.q, j.dof));
       });
 
   py::class_<Model, std::shared_ptr<Model>> model(
       module, "Model", "A robot or scene: immutable, shared between threads. Made by `load`.");
   exported(model)
-      .def_property_readonly("name", [](const Model& m) { return m.description().name; })
+      .def_property_readonly("name", [](const Model& m) { return text(m.description().name); })
       .def_property_readonly("nq", &Model::nq, "Numbers of a configuration q (quaternions: 4).")
       .def_property_readonly("nv", &Model::nv, "Degrees of freedom: numbers of a velocity v.")
       .def_property_readonly("nu", &Model::nu, "Controls.")
@@ -193,7 +208,7 @@ void bind_model(py::module_& module) {
       .def_property_readonly("joint_range", &joint_range,
                              "(njoint, 2) rad or m; infinite where there is none")
       .def_property_readonly(
-          "warnings", [](const Model& m) { return m.description().warnings; },
+          "warnings", [](const Model& m) { return texts(m.description().warnings); },
           "What the loader noticed and went on from.")
       .def("body", &Model::body, py::arg("name"), "Number of the body of that name.")
       .def(
@@ -237,40 +252,41 @@ void bind_model(py::module_& module) {
           py::arg("pattern"), py::arg("values"),
           "The same robot with other numbers in the slices that match; one number fills all of them.")
       .def(
-          "to_mjcf", [](const Model& m) { return to_mjcf(m.description()); },
+          "to_mjcf", [](const Model& m) { return text(to_mjcf(m.description())); },
           "The model as described (not its variant), as MJCF text.")
       .def_property_readonly(
           "structure_hash", [](const Model& m) { return structure_hash(m); },
           "Equal for variants of a model, and from run to run.")
-      .def("__repr__", &model_tree)
+      .def("__repr__", [](const Model& m) { return text(model_tree(m)); })
       .def("__copy__", [](const std::shared_ptr<Model>& m) { return m; })
       .def("__deepcopy__", [](const std::shared_ptr<Model>& m, const py::dict&) { return m; })
       .def(py::pickle(&get_state, &set_state));
 
   module.def(
       "load",
-      [](const std::filesystem::path& name, bool visual_meshes, bool floating_base,
-         std::vector<std::filesystem::path> search_path) {
+      [](const py::object& given, bool visual_meshes, bool floating_base, const py::object& search_path) {
+        const std::string name = path(given).string();
         LoadOptions options;
         options.visual_meshes = visual_meshes;
         options.floating_base = floating_base;
-        options.search_path = std::move(search_path);
+        options.search_path = paths("search_path", search_path);
         const py::gil_scoped_release released;
-        return share(load(name.string(), options));
+        return share(load(name, options));
       },
       py::arg("name_or_path"), py::kw_only(), py::arg("visual_meshes") = true,
-      py::arg("floating_base") = false, py::arg("search_path") = std::vector<std::filesystem::path>{},
+      py::arg("floating_base") = false, py::arg("search_path") = py::tuple(),
       "A model from a file (MJCF, URDF, SDF: recognised by its content), a built-in model's name "
       "(`model_names()`), or \"chainN\", a pendulum of N links.");
   module.def(
       "parse_mjcf",
-      [](const std::string& mjcf, const std::filesystem::path& directory) {
+      [](const std::string& mjcf, const py::object& directory) {
+        const std::filesystem::path beside = path(directory);
         const py::gil_scoped_release released;
-        return share(build(parse_mjcf(mjcf, directory)));
+        return share(build(parse_mjcf(mjcf, beside)));
       },
-      py::arg("text"), py::arg("directory") = std::filesystem::path{},
+      py::arg("text"), py::arg("directory") = "",
       "A model from MJCF text; files it refers to are looked up relative to `directory`.");
-  module.def("model_names", &model_names, "The built-in models.");
+  module.def("model_names", [] { return texts(model_names()); }, "The built-in models.");
 }
 
 }  // namespace articula::python

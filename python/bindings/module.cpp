@@ -1,14 +1,34 @@
 // The module articula._native.v3 (or baseline): the C++ interface in the same words.
 
+#include "arrays.hpp"
 #include "articula/error.hpp"
 #include "articula/version.hpp"
 #include "bindings.hpp"
 #include "observations.hpp"
 
+namespace articula::python {
+
+// Not pybind11's own translator: it loses a message that quotes a file whose name is no UTF-8.
+static void bind_error(py::module_& module) {
+  static PyObject* const error = PyErr_NewExceptionWithDoc(
+      "articula.Error", "Bad input; the message says what would be accepted.", PyExc_ValueError, nullptr);
+  if (error == nullptr) throw py::error_already_set();
+  module.attr("Error") = py::handle(error);
+  py::register_exception_translator([](std::exception_ptr thrown) {
+    try {
+      if (thrown) std::rethrow_exception(thrown);
+    } catch (const Error& e) {
+      PyErr_SetObject(error, text(e.what()).ptr());
+    }
+  });
+}
+
+}  // namespace articula::python
+
 PYBIND11_MODULE(ARTICULA_MODULE, module) {
   using namespace articula::python;
   module.doc() = "Articula's compiled core; use it through the package `articula`.";
-  py::register_exception<articula::Error>(module, "Error", PyExc_ValueError).attr("__module__") = "articula";
+  bind_error(module);
   module.attr("__version__") = std::string(articula::version);
   bind_model(module);
   bind_state(module);

@@ -26,10 +26,10 @@ py::list contact_list(const NamedStep& step) {
   return result;
 }
 
-std::string contact_text(const NamedContact& c) {
-  return fmt::format("<contact of {} and {}: {}, distance {:.3g} m, force ({:.4g}, {:.4g}, {:.4g}) N>",
-                     geometry_name(c, c.geometry_a), geometry_name(c, c.geometry_b), to_string(c.mode),
-                     c.distance, c.force.x(), c.force.y(), c.force.z());
+py::str contact_text(const NamedContact& c) {
+  return text(fmt::format("<contact of {} and {}: {}, distance {:.3g} m, force ({:.4g}, {:.4g}, {:.4g}) N>",
+                          geometry_name(c, c.geometry_a), geometry_name(c, c.geometry_b), to_string(c.mode),
+                          c.distance, c.force.x(), c.force.y(), c.force.z()));
 }
 
 // (contacts, 3) of one vector of each.
@@ -60,13 +60,14 @@ void bind_contact(py::module_& module) {
       .def_property_readonly(
           "geometries",
           [](const NamedContact& c) {
-            return py::make_tuple(geometry_name(c, c.geometry_a), geometry_name(c, c.geometry_b));
+            return py::make_tuple(text(geometry_name(c, c.geometry_a)), text(geometry_name(c, c.geometry_b)));
           },
           "Their names.")
       .def_property_readonly(
           "bodies",
           [](const NamedContact& c) {
-            return py::make_tuple(c.structure->bodies[c.body_a].name, c.structure->bodies[c.body_b].name);
+            const auto& bodies = c.structure->bodies;
+            return py::make_tuple(text(bodies[c.body_a].name), text(bodies[c.body_b].name));
           },
           "Their names.")
       .def_property_readonly(

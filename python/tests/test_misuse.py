@@ -147,6 +147,139 @@ def test_files_and_names_that_are_not_there():
     assert isinstance(art.Error("x"), ValueError)
 
 
+def test_names_in_an_odd_encoding_are_refused_by_a_message(hopper, tmp_path):
+    for name in (b"\xff\xfe", "ab\udcff", "robot\udce9.xml"):  # as os.listdir gives what is no UTF-8
+        with pytest.raises(art.Error, match=r"\\x(ff|e9)"):
+            art.load(name)
+    with pytest.raises(UnicodeEncodeError):
+        art.load("\ud800")  # half a character
+    with pytest.raises(ValueError, match="null byte"):
+        art.load("a\0b")
+    with pytest.raises(art.Error, match="no name"):
+        art.load("")
+    with pytest.raises(TypeError):
+        art.load(None)
+    for search_path in ("meshes", [1], None):
+        with pytest.raises(TypeError):
+            art.load("hopper", search_path=search_path)
+    for name in ("\ud800", 3):
+        with pytest.raises((TypeError, UnicodeEncodeError)):
+            hopper.with_({name: 1.0})
+        with pytest.raises((TypeError, UnicodeEncodeError)):
+            hopper.parameter(name)
+
+
+def test_a_file_in_an_odd_encoding_is_loaded_and_its_names_are_spelled_out(tmp_path):
+    path = tmp_path / "\u00e9.xml"
+    path.write_bytes(b"<mujoco model='\xff'><worldbody><geom name='\xfa' type='plane' size='1 1 1'/><body name='\xfe' "
+                     b"pos='0 0 0.05'><freejoint name='\xe9'/><geom name='\xfb' size='0.05' mass='1'/></body></worldbody></mujoco>")
+    model = art.load(path)
+    assert model.name == r"\xff" and model.joint_names == [r"\xe9"] and r"\xfe" in repr(model) and r"\xff" in model.to_mjcf()
+    assert [p.name for p in model.parameters if r"\xfe" in p.name] and r"\xe9" in repr(model.joints)
+    sim = art.Simulation(model)
+    assert [c.geometries for c in sim.step(model.neutral_state()).contacts] == [(r"\xfa", r"\xfb")]
+    again = pickle.loads(pickle.dumps(sim))
+    assert again.model.structure_hash == model.structure_hash and r"\xff" in repr(again) and r"\xff" in repr(art.Batch(model, 2))
+    with pytest.raises(art.Error, match=r"\\xfe"):
+        model.body("nobody")
+
+
+def test_options_of_gradients_that_make_no_sense_are_refused(hopper):
+    sim = art.Simulation(hopper)
+    step = sim.step(hopper.neutral_state())
+    for options in ({"samples": "many"}, {"samples": 1 << 40}, {"seed": -1}, {"position_spread": None}, {"ridders": "yes"},
+                    {"parameters": 3}, {"parameters": [3]}):
+        with pytest.raises(TypeError, match=f"{next(iter(options))[:9]}.* must be"):
+            sim.pullback(step, mode="randomised", **options)
+    for options in ({"samples": 0}, {"position_spread": np.nan}, {"velocity_spread": -1.0}, {"control_spread": np.inf}):
+        with pytest.raises(art.Error):
+            sim.pullback(step, mode="randomised", **options)
+    for difference_step in (0.0, -1.0, np.nan, 1e300):
+        with pytest.raises(art.Error):
+            sim.pullback(step, mode="finite_difference", difference_step=difference_step)
+
+
+def test_nothing_is_a_batch_of_no_environments(hopper):
+    none = art.BatchState(np.zeros((0, hopper.nq)), np.zeros((0, hopper.nv)))
+    batch = art.Batch(hopper, 2)
+    assert len(none) == 0 and none.q.shape == (0, hopper.nq) and "0 environments" in repr(none)
+    with pytest.raises(IndexError, match="there are 0"):
+        none.state(0)
+    with pytest.raises(art.Error, match=r"q has shape \(0, 6\)"):
+        batch.step(none)
+    assert pickle.loads(pickle.dumps(none)).v.shape == (0, hopper.nv)
+    assert batch.rollout(batch.neutral_states(), np.zeros((2, 0, hopper.nu))).q.shape == (2, 1, hopper.nq)
+    assert art.Simulation(hopper).rollout(hopper.neutral_state(), np.zeros((0, hopper.nu))).q.shape == (1, hopper.nq)
+    warm = batch.step(batch.neutral_states()).warm
+    assert len(warm[-1]) == len(warm[1])
+    with pytest.raises(IndexError):
+        warm[2]
+
+
+def test_a_moved_body_needs_a_direction():
+    model = art.parse_mjcf("<mujoco><worldbody><body name='hand' mocap='true'><geom size='0.1'/></body><body pos='0 0 1'>"
+                           "<freejoint/><geom size='0.1' mass='1'/></body></worldbody></mujoco>")
+    sim, x = art.Simulation(model), model.neutral_state()
+    for bad in (0.0, 1e-200, 1e200, np.nan):
+        with pytest.raises(art.Error, match="row 0 has no direction"):
+            art.Input(kinematic_pose=[[0, 0, 0, bad, 0, 0, 0]])
+    with pytest.raises(art.Error, match="kinematic_pose is not finite: entry 1"):
+        sim.step(x, art.Input(kinematic_pose=[[0, np.nan, 0, 1, 0, 0, 0]]))
+    with pytest.raises(art.Error, match="kinematic_twist is not finite: entry 5"):
+        sim.step(x, art.Input(kinematic_twist=[[0, 0, 0, 0, 0, np.inf]]))
+    x.time = np.nan
+    with pytest.raises(art.Error, match="time is not finite"):
+        sim.step(x)
+    with pytest.raises(art.Error, match="no length"):
+        art.integrate(model, np.zeros(model.nq), np.zeros(model.nv))
+
+
+class _Robot(art.Simulation):
+    """A subclass with a word of its own."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(art.load(name))
+        self.word = name
+
+
+class _Forgetful(art.State):
+    def __init__(self) -> None:
+        pass
+
+
+def test_subclasses_work_and_must_call_init():
+    robot = _Robot("hopper")
+    assert robot.word == "hopper" and robot.step(robot.model.neutral_state()).ok
+    with pytest.raises(TypeError, match="__init__"):
+        _Forgetful()
+
+
+def _spawned(queue, model, sim, batch, x) -> None:
+    queue.put((sim.step(x).next.hash, batch.step(batch.repeat(x)).next.q.tobytes(), model.structure_hash))
+
+
+def test_models_states_simulations_and_batches_go_to_spawned_processes(hopper):
+    sim, batch, x = art.Simulation(hopper), art.Batch(hopper, 4), in_contact(hopper)
+    context = multiprocessing.get_context("spawn")
+    queue = context.Queue()
+    child = context.Process(target=_spawned, args=(queue, hopper, sim, batch, x))
+    child.start()
+    hashed, q, structure = queue.get(timeout=120)
+    child.join(60)
+    assert hashed == sim.step(x).next.hash and q == batch.step(batch.repeat(x)).next.q.tobytes()
+    assert structure == hopper.structure_hash and child.exitcode == 0
+
+
+def test_copies_are_deep_where_numbers_may_change(hopper):
+    sim, batch, x = art.Simulation(hopper, dt=0.001), art.Batch(hopper, 2), hopper.neutral_state()
+    for kind in (copy.copy, copy.deepcopy):
+        y = kind(x)
+        y.q[0] = 7.0
+        assert x.q[0] == 0.0 and kind(hopper) is hopper
+        assert kind(sim).settings == sim.settings and len(kind(batch)) == 2
+        assert len(kind(sim.step(x).warm)) == len(sim.step(x).warm)
+
+
 def test_steps_of_another_model_are_refused(hopper, quadruped):
     step = art.Simulation(quadruped).step(quadruped.neutral_state())
     with pytest.raises(art.Error, match="another model"):

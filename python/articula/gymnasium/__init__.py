@@ -43,7 +43,7 @@ class LocomotionEnv(gymnasium.Env[_Array, Any]):
 
     def __init__(self, render_mode: Optional[str] = None, **options: Any) -> None:
         if render_mode is not None:
-            raise ValueError("these environments do not render: use `articula view` on a recording")
+            raise ValueError("these environments do not render; plot `env.unwrapped.field.x` or their observations")
         self.render_mode = None
         self.field = Field(tasks.with_options(type(self).task, options), 1, threads=1)
         self.observation_space, self.action_space = _spaces(self.field)
@@ -96,7 +96,7 @@ class LocomotionVectorEnv(gymnasium.vector.VectorEnv[_Array, Any, Any]):
     def __init__(self, task: Task, num_envs: int, max_episode_steps: Optional[int] = 1000, threads: int = 0,
                  render_mode: Optional[str] = None, **options: Any) -> None:
         if render_mode is not None:
-            raise ValueError("these environments do not render: use `articula view` on a recording")
+            raise ValueError("these environments do not render; plot `env.unwrapped.field.x` or their observations")
         self.num_envs, self.render_mode = num_envs, None
         self.field = Field(tasks.with_options(task, options), num_envs, threads)
         self.single_observation_space, self.single_action_space = _spaces(self.field)
