@@ -70,9 +70,10 @@ std::shared_ptr<KeptBatchStep> step(const OwnedBatch& batch, const BatchState& x
   if (!controls.is_none()) given = numbers("controls", controls, {count, nu});
   const auto columns = as_columns(given, nu, controls.is_none() ? 0 : count);
   const py::gil_scoped_release released;
-  auto result = std::make_shared<KeptBatchStep>();
+  const std::shared_ptr<KeptBatchStep> result = batch.spare->take();
   result->structure = batch.model(0).shared_structure();
   result->keep_contacts = keep_contacts;
+  if (!keep_contacts) result->contacts.clear();
   result->start = x;
   result->controls = columns;
   if (warm != nullptr) result->warm = *warm;
@@ -291,6 +292,32 @@ std::shared_ptr<OwnedBatch> set_state(const py::tuple& kept) {
 }
 
 }  // namespace
+
+std::shared_ptr<KeptBatchStep> SpareSteps::take() {
+  std::unique_ptr<KeptBatchStep> step;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!spare_.empty()) {
+      step = std::move(spare_.back());
+      spare_.pop_back();
+    }
+  }
+  if (!step) step = std::make_unique<KeptBatchStep>();
+  for (WarmStart& warm : step->warm) {
+    warm.entries.clear();
+    warm.law = {};
+  }
+  return {step.release(), [owner = weak_from_this()](KeptBatchStep* last) {
+            std::unique_ptr<KeptBatchStep> gone(last);
+            if (const auto batch = owner.lock()) batch->give_back(std::move(gone));
+          }};
+}
+
+void SpareSteps::give_back(std::unique_ptr<KeptBatchStep> step) {
+  constexpr size_t most = 2;  // a loop holds one step while it takes the next
+  const std::lock_guard lock(mutex_);
+  if (spare_.size() < most) spare_.push_back(std::move(step));
+}
 
 OwnedBatch::OwnedBatch(Batch batch, bool variants)
     : Batch(std::move(batch)),

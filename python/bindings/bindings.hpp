@@ -4,6 +4,7 @@
 #include <pybind11/pybind11.h>
 
 #include <memory>
+#include <mutex>
 
 #include "articula/simulation/batch.hpp"
 #include "articula/simulation/simulation.hpp"
@@ -34,11 +35,24 @@ struct KeptBatchStep : BatchStep {
   std::shared_ptr<const Structure> structure;
 };
 
+// Steps that nobody holds any more, for the next ones to be written into: thousands of warm starts keep their
+// memory.
+class SpareSteps : public std::enable_shared_from_this<SpareSteps> {
+ public:
+  std::shared_ptr<KeptBatchStep> take();  // its warm starts are empty; it comes back when the last owner goes
+
+ private:
+  void give_back(std::unique_ptr<KeptBatchStep> step);
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<KeptBatchStep>> spare_;
+};
+
 // Threads do not survive a fork: a batch belongs to the process that made it.
 struct OwnedBatch : Batch {
   OwnedBatch(Batch batch, bool variants);
   bool variants = false;  // one model per environment
   int process = 0;
+  std::shared_ptr<SpareSteps> spare = std::make_shared<SpareSteps>();
 
   void require_own_process() const;
   void require_step(const KeptBatchStep& step) const;

@@ -65,6 +65,35 @@ def test_batch_states_are_views(hopper):
     assert same_bits(remade.q, x.q) and not np.shares_memory(remade.q, x.q)
 
 
+def test_what_is_held_of_a_step_is_not_written_into_by_later_ones(hopper):
+    batch = art.Batch(hopper, 4)
+    x = spread(batch, in_contact(hopper))
+    rng = np.random.default_rng(3)
+    held, copies, warm = [], [], None
+    for i in range(12):
+        s = batch.step(x, rng.standard_normal((4, hopper.nu)), warm)
+        kept = (s, s.next, s.next.q, s.warm)[i % 4]  # whatever is held keeps the rest
+        held.append(kept if i % 4 == 2 else s.next.v)
+        copies.append(held[-1].copy())
+        x, warm = s.next.copy(), s.warm
+        del s, kept
+    assert all(same_bits(a, b) for a, b in zip(held, copies))
+    q = batch.step(x).next.q
+    del batch
+    assert q.shape == (4, hopper.nq) and np.isfinite(q).all()
+
+
+def test_steps_without_warm_starts_are_cold_whatever_was_stepped_before(hopper):
+    batch = art.Batch(hopper, 3)
+    x = spread(batch, in_contact(hopper))
+    cold = batch.step(x).next.v.copy()
+    for _ in range(5):
+        s = batch.step(x, np.ones((3, hopper.nu)))
+        batch.step(s.next, np.ones((3, hopper.nu)), s.warm)
+    assert same_bits(batch.step(x).next.v, cold)
+    assert same_bits(art.Batch(hopper, 3).step(x).next.v, cold)
+
+
 def test_an_environment_that_fails_stays_and_says_so(hopper):
     batch = art.Batch(hopper, 3)
     x = batch.neutral_states()
