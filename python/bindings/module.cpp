@@ -23,11 +23,26 @@ static void bind_error(py::module_& module) {
   });
 }
 
+// pybind11 before 2.12 misreads the arrays of NumPy 2: every number would be wrong, without a word.
+static void require_readable_arrays() {
+#if PYBIND11_VERSION_HEX < 0x020C0000
+  const auto version = py::module_::import("numpy").attr("__version__").cast<std::string>();
+  if (version.starts_with("0.") || version.starts_with("1.")) return;
+  PyErr_Format(
+      PyExc_ImportError,
+      "articula was built with pybind11 %d.%d, which cannot read the arrays of NumPy %s: use NumPy 1, "
+      "or install articula with pip, which builds it for NumPy 2",
+      PYBIND11_VERSION_MAJOR, PYBIND11_VERSION_MINOR, version.c_str());
+  throw py::error_already_set();
+#endif
+}
+
 }  // namespace articula::python
 
 PYBIND11_MODULE(ARTICULA_MODULE, module) {
   using namespace articula::python;
   module.doc() = "Articula's compiled core; use it through the package `articula`.";
+  require_readable_arrays();
   bind_error(module);
   module.attr("__version__") = std::string(articula::version);
   bind_model(module);
