@@ -34,6 +34,48 @@ def test_gradcheck_is_clean_in_flight_and_in_contact(name, where, contact):
     assert torch.autograd.gradcheck(lambda *x: at.step(sim, *x), (q, v, u), nondet_tol=0.0, eps=1e-6, atol=1e-4, rtol=1e-4)
 
 
+def standing_quadruped():
+    """Held by springs and dampers at its joints, as in the example."""
+    model = art.load("quadruped")
+    rest = model.neutral_state().q[7:].copy()
+
+    def hold(x: art.State):
+        return 60.0 * (rest - x.q[7:]) - 2.0 * x.v[6:]
+
+    x = art.Simulation(model).rollout(model.neutral_state(), 600, lambda i, x: hold(x)).last()
+    return model, x, hold(x)
+
+
+def settled(name: str, steps: int):
+    model = art.load(name)
+    return model, in_contact(model, steps), np.full(model.nu, 0.01)
+
+
+def moved_walker():
+    """Knees bent: straight legs bear on the ground through a singular pose."""
+    model = art.load("walker")
+    controls = np.repeat(0.3 * np.random.default_rng(0).standard_normal((20, model.nu)), 20, axis=0)
+    return model, art.Simulation(model).rollout(model.neutral_state(), controls).last(), controls[-1]
+
+
+@pytest.mark.parametrize("make", [lambda: settled("half_cheetah", 1000), standing_quadruped, moved_walker,
+                                  lambda: settled("arm", 300), lambda: settled("plate_gripper", 300),
+                                  lambda: settled("biped", 300)],
+                         ids=["half_cheetah", "quadruped", "walker", "arm", "plate_gripper", "biped"])
+def test_gradcheck_with_torch_s_own_tolerances_is_clean_for_robots_that_stand_lie_and_grip(make):
+    model, x, u = make()
+    sim = art.Simulation(model)
+    q, v = tensors(x, 2, 1e-3)
+    u = torch.tensor(np.tile(u, (2, 1)), requires_grad=True)
+    gravity = torch.tensor(model.gravity, requires_grad=True)
+    gears = torch.tensor(np.tile(model.parameter("actuator/*/gear"), (2, 1)), requires_grad=True)
+
+    def step(q, v, u, gravity, gears):
+        return at.step(sim, q, v, u, parameters={"gravity": gravity, "actuator/*/gear": gears})
+
+    assert torch.autograd.gradcheck(step, (q, v, u, gravity, gears), nondet_tol=0.0)
+
+
 def test_gradcheck_is_clean_for_batches_and_parameters(hopper):
     sim = art.Simulation(hopper)
     x = in_contact(hopper)
