@@ -182,9 +182,9 @@ double noise_of(const F& f, const bool& same) {
 // Of the step with its modes held, or as it is. A first step counts only if all evaluations share the
 // signature of the undisturbed one. First steps are tried until the estimated error is far below what is
 // asked for, in a block whose largest number is `scale`; functions may vary fast, and may be noisy. A kink
-// that the signature does not know of may deceive a table's own estimate: `thorough` goes through all first
-// steps and counts as error also what two tables that follow each other differ by. False if there is no such
-// step.
+// that the signature does not know of may deceive a table's own estimate: `thorough` measures the noise, goes
+// through all first steps and counts as error also what two tables that follow each other differ by. False if
+// there is no such step.
 bool GradientCheck::difference(const VectorX& dz, bool held, bool jumps, double scale, bool thorough,
                                VectorX& derivative, VectorX& rounding) {
   disturbed_.hold_modes(held);
@@ -200,11 +200,14 @@ bool GradientCheck::difference(const VectorX& dz, bool held, bool jumps, double 
     same = signature_->same_rows(there) && signature_->same_sides(there);
     return x;
   };
-  const double noise = std::max(noise_, noise_of(evaluate, same));
+  const double noise = thorough ? std::max(noise_, noise_of(evaluate, same)) : noise_;
   Differences best, previous;
   const double floor = std::max(1e-3 * scale, 1e-9);
-  const auto error = [&] {
-    return (best.error.array() / best.derivative.cwiseAbs().array().max(floor)).maxCoeff();
+  const auto error = [&](const Differences& of) {
+    return (of.error.array() / of.derivative.cwiseAbs().array().max(floor)).maxCoeff();
+  };
+  const auto enough = [&](const Differences& so_far) {
+    return !same || (!thorough && error(so_far) <= accurate);
   };
   constexpr double quick[] = {1e-2, 1e-3, 1e-1, 1e-4, 1e-5, 1e-6, 1e-7, 1.0};
   constexpr double all[] = {1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7};
@@ -213,7 +216,7 @@ bool GradientCheck::difference(const VectorX& dz, bool held, bool jumps, double 
     evaluate(step);
     if (same) evaluate(-step);
     if (!same) continue;
-    Differences found = ridders_differences(evaluate, step, jumps, noise);
+    Differences found = ridders_differences(evaluate, step, jumps, noise, enough);
     if (!same) continue;
     if (thorough) {
       const Differences own = found;
@@ -225,14 +228,26 @@ bool GradientCheck::difference(const VectorX& dz, bool held, bool jumps, double 
       continue;
     }
     keep_better(best, found);
-    if (error() <= accurate) break;
+    if (error(best) <= accurate) break;
   }
   if (best.derivative.size() == 0) best = previous;
   if (best.derivative.size() == 0) return false;
   derivative = best.derivative;
   rounding = best.rounding;
-  uncertainty_ = std::max(uncertainty_, error());
+  uncertainty_ = std::max(uncertainty_, error(best));
   return true;
+}
+
+// Differences start from the modes that were found. Steps that start cold must find the same.
+bool GradientCheck::found_cold(const VectorX& dz) {
+  constexpr double step = 1e-6;
+  VectorX warm(disturbed_.outputs()), cold = warm;
+  disturbed_.hold_modes(false);
+  const bool taken = disturbed_.at(dz, step, warm);
+  disturbed_.start_warm(false);
+  const bool again = disturbed_.at(dz, step, cold);
+  disturbed_.start_warm(true);
+  return taken && again && (warm - cold).cwiseAbs().maxCoeff() <= 1e-9 * (1.0 + warm.cwiseAbs().maxCoeff());
 }
 
 namespace {
@@ -240,17 +255,18 @@ namespace {
 // max |A - R| / max(|R|, 1e-3 max |R|, 1e-9), where what rounding alone puts into R is no difference, and a
 // block that is zero need only be found below the smallest number that counts. No sum of terms of order 100
 // (1 / h) is known to more than some 13 digits behind the point.
-double error_of(const MatrixX& A, const MatrixX& R, const MatrixX& rounding) {
+VectorX errors_of(const MatrixX& A, const MatrixX& R, const MatrixX& rounding) {
   constexpr double counts = 1e-9, digits = 2e-13;
   const double largest = R.cwiseAbs().maxCoeff(), floor = std::max(1e-3 * largest, counts);
-  if (A.cwiseAbs().maxCoeff() < 10.0 * digits && largest < counts) return 0.0;
+  if (A.cwiseAbs().maxCoeff() < 10.0 * digits && largest < counts) return VectorX::Zero(A.cols());
   const auto off = ((A - R).cwiseAbs() - rounding).array() - digits;
-  return (off.max(0.0) / R.cwiseAbs().array().max(floor)).maxCoeff();
+  return (off.max(0.0) / R.cwiseAbs().array().max(floor)).colwise().maxCoeff();
 }
 
 }  // namespace
 
-// Columns against their references, together: the error is relative to the whole block.
+// Columns against their references, together: the error is relative to the whole block. Columns that disagree
+// are looked at again, thoroughly.
 void GradientCheck::compare(const MatrixX& derivative, const MatrixX& directions, bool jumps,
                             BlockResult& block) {
   block = {};
@@ -261,21 +277,24 @@ void GradientCheck::compare(const MatrixX& derivative, const MatrixX& directions
   MatrixX reference(derivative.rows(), directions.cols()), rounding = reference;
   for (const bool held : {true, false}) {
     bool& left_out = held ? block.frozen_left_out : block.true_left_out;
-    double error = 0.0;
+    left_out = !held && !found_cold(directions.col(0));
+    VectorX errors = VectorX::Constant(directions.cols(), std::numeric_limits<double>::infinity());
     for (const bool thorough : {false, true}) {
       VectorX column, rounded;
       uncertainty_ = 0.0;
       for (Eigen::Index i = 0; i < directions.cols() && !left_out; ++i) {
+        if (errors[i] <= undecided) continue;
         left_out = !difference(directions.col(i), held, jumps, block.largest, thorough, column, rounded);
         if (left_out) break;
         reference.col(i) = column;
         rounding.col(i) = rounded;
       }
       if (left_out) break;
-      error = error_of(derivative, reference, rounding);
-      if (error <= undecided) break;
+      errors = errors_of(derivative, reference, rounding);
+      if (errors.maxCoeff() <= undecided) break;
     }
     if (left_out) continue;
+    const double error = errors.maxCoeff();
     // Steps short enough to keep the modes may be too short to tell: such differences decide nothing.
     left_out = !held && error > undecided && error < uncertainty_;
     if (!left_out) (held ? block.frozen_error : block.true_error) = error;
@@ -324,6 +343,7 @@ bool GradientCheck::run(const State& start, const Input& input, unsigned seed,
   const double fastest = std::max(
       {work_.v_free.cwiseAbs().maxCoeff(), start.v.cwiseAbs().maxCoeff(), start.q.cwiseAbs().maxCoeff()});
   noise_ = 2.0 * std::numeric_limits<double>::epsilon() * fastest;
+  disturbed_.start_warm(true);
   if (!disturbed_.begin(start, input) || !derivatives_.prepare(model_, data_, work_, settings)) return false;
   MatrixX by_state(n, n), by_control(n, nu);
   derivatives_.jacobians(by_state, by_control);

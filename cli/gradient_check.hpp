@@ -39,6 +39,7 @@ class GradientCheck {
   void leave_out_what_cannot_change(MatrixX& directions);
   bool difference(const VectorX& dz, bool held, bool jumps, double scale, bool thorough, VectorX& derivative,
                   VectorX& rounding);
+  bool found_cold(const VectorX& dz);
   void check_adjoint(const MatrixX& by_state, const MatrixX& by_control, std::mt19937& random);
 
   const Model& model_;

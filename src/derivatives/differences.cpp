@@ -62,7 +62,7 @@ struct Extrapolation {
 }  // namespace
 
 Differences ridders_differences(const std::function<VectorX(double)>& f, double step, bool jumps,
-                                double noise) {
+                                double noise, const std::function<bool(const Differences&)>& enough) {
   constexpr int levels = 10;
   Extrapolation even(2, levels), all(1, levels);
   Differences best;
@@ -75,6 +75,7 @@ Differences ridders_differences(const std::function<VectorX(double)>& f, double 
     even.add(difference, rounding, best);
     if (jumps) all.add(difference, rounding, best);
     if (level >= 5 && settled(best)) break;
+    if (level >= 4 && enough && enough(best)) break;
   }
   return best;
 }

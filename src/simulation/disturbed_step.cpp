@@ -28,10 +28,13 @@ bool DisturbedStep::take(const Model& model, double dt, const Input& input, Stat
     ImpulseSettings settings = impulse_settings(settings_);
     settings.dt = dt;
     if (held) settings.frozen = &modes_;
-    WarmStart cold;
+    if (warm_)
+      guess_ = found_;
+    else
+      guess_.entries.clear();
     if (&model != model_ || varied_) contact_->set_numbers(model);
     varied_ = &model != model_;
-    report_ = impulse_step(model, data_, *contact_, settings, input, state, cold);
+    report_ = impulse_step(model, data_, *contact_, settings, input, state, guess_);
   }
   // Equations of held modes that were not solved are no step.
   return report_.status == StepStatus::ok && !(held && report_.contact == SolveStatus::inexact);
@@ -44,8 +47,10 @@ bool DisturbedStep::begin(const State& start, const Input& input) {
   const Model& model = *model_;
   if (input_.controls.size() == 0) input_.controls.setZero(model.nu());
   if (input_.forces.size() == 0) input_.forces.setZero(model.nv());
+  found_.entries.clear();
   if (!take(model, *settings_.dt, input_, end_, false)) return false;
   if (contact_) modes_ = freeze(contact_->rows);
+  found_ = guess_;
   return true;
 }
 

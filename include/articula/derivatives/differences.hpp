@@ -20,9 +20,11 @@ struct Differences {
 // at t = 0 (as of t |t|) in h, h^2, .... `jumps` extrapolates for both and takes what is better.
 //
 // f is taken to be known to the last digit of its largest number, or to `noise` where that is more: long
-// steps are then preferred to short ones that agree by chance.
+// steps are then preferred to short ones that agree by chance. Where `enough` says that the result is good,
+// no shorter steps are taken.
 Differences ridders_differences(const std::function<VectorX(double)>& f, double step, bool jumps = false,
-                                double noise = 0.0);
+                                double noise = 0.0,
+                                const std::function<bool(const Differences&)>& enough = nullptr);
 // Of two, component by component, what has the smaller estimated error.
 void keep_better(Differences& best, const Differences& other);
 

@@ -1,6 +1,7 @@
 #pragma once
 // A step with anything that goes into it disturbed: what differences, and checks of derivatives, evaluate.
-// Every evaluation starts cold, so that all of them solve alike.
+// Every evaluation starts cold, so that all of them solve alike; or, where that is wanted, from the modes of
+// the undisturbed step, which changes how fast steps are solved and not which solution they have.
 
 #include "articula/simulation/simulation.hpp"
 
@@ -16,6 +17,7 @@ class DisturbedStep {
   bool begin(const State& start, const Input& input);
   // From now on with the modes of the undisturbed step, whatever the laws say.
   void hold_modes(bool held) { held_ = held; }
+  void start_warm(bool warm) { warm_ = warm; }
 
   // x = (q+ (-) q+_0, v+, activation+) for inputs z + t dz (StepInputs); dt is the parameter `timestep`.
   // False if there is no such step: then x is not a number.
@@ -41,7 +43,9 @@ class DisturbedStep {
   std::optional<ImpulseWork> contact_;
   std::optional<ContactFreeWork> free_;
   FrozenModes modes_;
-  bool held_ = false, varied_ = false;  // varied: the workspace has the numbers of another model
+  WarmStart found_, guess_;  // by the undisturbed step; what an evaluation starts from
+  bool held_ = false, warm_ = false,
+       varied_ = false;  // varied: the workspace has the numbers of another model
   State start_, end_, state_;
   Input input_, changed_;
   StepReport report_;
