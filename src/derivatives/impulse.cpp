@@ -1,7 +1,6 @@
 #include "articula/derivatives/impulse.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "articula/contact/overruled.hpp"
 #include "articula/dynamics/crba.hpp"
@@ -379,43 +378,6 @@ void ImpulseDerivatives::output_against(const ConstVectorRef& x_bar, VectorRef w
   w_bar.tail(w_bar.size() - work_->nv).setZero();
   work_->output.against(layout(), x_bar, w_bar.head(work_->nv), z_bar);
   if (work_->may_choose()) work_->choose_against(w_bar, z_bar);
-}
-
-void ImpulseDerivatives::certify(GradientCertificate& certificate) const {
-  const Work& w = *work_;
-  const ContactRows& rows = w.step->rows;
-  certificate.valid = true;
-  certificate.relabelled = w.relabelled;
-  certificate.modes = w.modes;
-  certificate.unknowns = certificate.rank = 0;
-  certificate.impulse_margin = certificate.velocity_margin = std::numeric_limits<double>::infinity();
-  certificate.redundant = false;
-  certificate.conditioning = 1.0;
-  certificate.inconsistency = 0.0;
-  certificate.one_sided = w.rates.one_sided() || w.may_choose();
-  for (const Item& item : rows.items()) {
-    const Island& island = rows.islands()[item.island];
-    const Margin margin =
-        block_margin(w.laws[item.island].problem(), rows.block(item), rows.lam.data() + island.row_begin,
-                     rows.sigma.data() + island.row_begin, rows.mode.data() + island.row_begin);
-    certificate.impulse_margin = std::min(certificate.impulse_margin, margin.impulse);
-    certificate.velocity_margin = std::min(certificate.velocity_margin, margin.velocity);
-  }
-  for (size_t k = 0; k < rows.islands().size(); ++k) {
-    const LawSystem& law = w.laws[k];
-    certificate.unknowns += law.unknowns();
-    certificate.rank += law.rank();
-    certificate.redundant |= !law.regular();
-    certificate.one_sided |= law.slack() > 1e-12;
-    certificate.conditioning = std::min(certificate.conditioning, law.conditioning());
-    certificate.inconsistency = std::max(certificate.inconsistency, law.inconsistency());
-  }
-}
-
-GradientCertificate ImpulseDerivatives::certificate() const {
-  GradientCertificate certificate;
-  certify(certificate);
-  return certificate;
 }
 
 }  // namespace articula

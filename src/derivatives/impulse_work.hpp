@@ -6,6 +6,7 @@
 
 #include "articula/derivatives/impulse.hpp"
 #include "articula/derivatives/step_output.hpp"
+#include "articula/dynamics/force_switches.hpp"
 #include "contact_columns.hpp"
 #include "contact_parameters.hpp"
 #include "contact_rates.hpp"
@@ -28,6 +29,10 @@ struct ImpulseDerivatives::Work {
   void list_rows();
   void constrain(int total);
   void add_projected(const std::vector<Force>& wrenches, double sign, double* r);
+
+  // certificate.cpp
+  double bias_margin();
+  double gap_inconsistency(int island);
 
   // load_choice.cpp
   bool may_choose() const;
@@ -69,6 +74,8 @@ struct ImpulseDerivatives::Work {
   VectorX right_side, solution;                // nv: of the last transposed solve with Mhat
   std::vector<Motion> Y;                       // per body
   std::vector<double> dsigma, rho, c, dlam;
+  std::vector<double> before, freely;  // rows: velocities for v and v_free
+  std::vector<ForceSwitch> switches;
   WrenchField field;
   ContactColumns columns;
   RowMatrix blocks;           // nv x columns: v+ by q, v, activations, controls, each at a multiple of four

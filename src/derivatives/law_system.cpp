@@ -36,6 +36,7 @@ bool LawSystem::prepare(const ContactProblem& problem, const RowMode* mode, cons
                            [](const ModeUnknown& u) { return u.tangents == 0 && u.compliance == 0.0; });
   null_spaces_found_ = false;
   slack_ = 0.0;
+  inconsistency_ = -1.0;
   for (const ModeUnknown& u : unknowns_) {
     if (!u.across && u.tangents == 0)
       slack_ = std::max(slack_, std::abs(sigma[u.row]) / problem.velocity_scale);
@@ -177,6 +178,18 @@ void LawSystem::note_inconsistency(const double* x, int columns) {
     for (int k = 0; k < n; ++k) size = std::max(size, std::abs(y[k]));
     inconsistency_ = std::max(inconsistency_, std::abs(strip_dot(y, combined_.data(), n)) / (size * largest));
   }
+}
+
+void LawSystem::null_covector(double* sigma) {
+  find_null_spaces();
+  const int n = unknowns();
+  x_.assign(n, 0.0);
+  double weight = 1.0;
+  for (int j = 0; j < n - rank(); ++j) {
+    strip_add(x_.data(), Y_.data() + static_cast<std::size_t>(j) * n, weight, n);
+    weight = weight > 1.6 ? weight - 0.6180339887 : weight + 0.3819660113;  // so that none cancel
+  }
+  spread_equations(x_.data(), sigma);
 }
 
 void LawSystem::spread_equations(const double* x, double* sigma) const {

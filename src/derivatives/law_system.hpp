@@ -55,8 +55,12 @@ class LawSystem {
 
   const RowMode* mode() const { return mode_.data(); }
   const SlideState& slide(int block) const { return slides_[block]; }
+  // sigma += a combination of Y, spread over the rows; after a solve.
+  void null_covector(double* sigma);
   // Largest |K x - rhs| of the last solve relative to |rhs|: large where the right-hand side is out of range.
+  // Negative if nothing but transposed systems has been solved yet.
   double inconsistency() const { return inconsistency_; }
+  void note_inconsistency(double inconsistency) { inconsistency_ = inconsistency; }
   bool regular() const { return factor_.rank() == factor_.size(); }
   // Velocity that rows which hold were granted because their biases contradict each other, relative to all.
   double slack() const { return slack_; }
@@ -98,7 +102,7 @@ class LawSystem {
   std::vector<double> Z_, Y_, QZ_, QY_;
   RankFactor H_;
   std::vector<double> choice_z_, choice_y_;  // n numbers for each choice
-  double inconsistency_ = 0.0, slack_ = 0.0;
+  double inconsistency_ = -1.0, slack_ = 0.0;
 };
 
 }  // namespace articula

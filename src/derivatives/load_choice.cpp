@@ -158,8 +158,11 @@ void ImpulseDerivatives::Work::find_choice(bool with_parameters) {
     }
     std::vector<double> none(size, 0.0), right(size, 0.0);
     law.add_explicit(softening.data() + begin, right.data());
+    const double noted = law.inconsistency();  // of what was asked for, not of this
     law.solve(none.data(), right.data(), lam1.data() + begin);
-    if (law.turns_yielding() || law.inconsistency() > 1e-5) {
+    const double inconsistency = law.inconsistency();
+    law.note_inconsistency(noted);
+    if (law.turns_yielding() || inconsistency > 1e-5) {
       choice.failed = true;
       count[k] = 0;
       std::fill_n(lam1.begin() + begin, size, 0.0);

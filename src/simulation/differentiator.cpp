@@ -7,6 +7,7 @@
 #include "articula/error.hpp"
 #include "articula/kinematics/manifold.hpp"
 #include "articula/model/sizes.hpp"
+#include "derivatives/certificate.hpp"
 
 namespace articula {
 
@@ -43,11 +44,10 @@ bool StepDifferentiator::prepare(StepWorkspace& last) {
   return true;
 }
 
-void StepDifferentiator::certify(GradientCertificate& certificate) const {
-  if (contact_)
-    contact_->certify(certificate);
-  else
-    certificate = {.impulse_margin = INFINITY, .velocity_margin = INFINITY};
+void StepDifferentiator::certify(const StepWorkspace& last, GradientCertificate& certificate) {
+  if (contact_) return contact_->certify(certificate);
+  certificate = {.impulse_margin = INFINITY, .velocity_margin = INFINITY};
+  certificate.one_sided = at_force_kink(last.model(), last.data, last.free->free, last.dt(), switches_);
 }
 
 void StepDifferentiator::along(StepWorkspace& last, const ConstVectorRef& dz, VectorRef dx) {
@@ -70,7 +70,7 @@ void StepDifferentiator::exact_jacobians(StepWorkspace& last, StepJacobians& res
   }
   contact_ ? contact_->jacobians(result.by_state, result.by_control)
            : free_->jacobians(result.by_state, result.by_control);
-  certify(result.certificate);
+  certify(last, result.certificate);
 }
 
 void StepDifferentiator::jacobians(StepWorkspace& last, const State& start, const Input& input,
@@ -124,7 +124,7 @@ void StepDifferentiator::complementarity_aware_gradient(StepWorkspace& last, boo
   VectorX v_bar(w_.size());
   contact_->output_against(x_bar_, v_bar, z_bar_);
   exact_gradient(parameters);
-  certify(certificate);
+  certify(last, certificate);
   sigma_bar_.resize(rows.size());
   const VectorX head = v_bar.head(nv);
   rows.velocities(head, sigma_bar_.data());
@@ -148,7 +148,7 @@ void StepDifferentiator::complementarity_aware_gradient(StepWorkspace& last, boo
   if (!contact_->relabel(modes_)) return;
   exact_gradient(parameters);
   if (worth(z_bar_) > worth(z_other_))
-    certify(certificate);
+    certify(last, certificate);
   else
     std::swap(z_bar_, z_other_);
 }
@@ -185,7 +185,7 @@ void StepDifferentiator::pullback(StepWorkspace& last, const State& start, const
     return unpack(model, settings, result);
   }
   exact_gradient(parameters);
-  certify(result.certificate);
+  certify(last, result.certificate);
   if (settings.mode == GradientMode::elastic && contact_) {
     const BounceTiming timing = bounce_timing(model, last.data, *last.contact, last.dt());
     z_bar_.segment(layout_.q, nv) += timing.rate.transpose() * (timing.jump.transpose() * x_bar_.head(nv));

@@ -3,6 +3,7 @@
 
 #include "articula/derivatives/bounce_timing.hpp"
 #include "articula/derivatives/contact_free.hpp"
+#include "articula/dynamics/force_switches.hpp"
 #include "articula/simulation/disturbed_step.hpp"
 
 namespace articula {
@@ -27,7 +28,7 @@ class StepDifferentiator {
   void exact_jacobians(StepWorkspace& last, StepJacobians& result);
   void exact_gradient(bool parameters);  // x_bar_ to z_bar_
   void complementarity_aware_gradient(StepWorkspace& last, bool parameters, GradientCertificate& certificate);
-  void certify(GradientCertificate& certificate) const;
+  void certify(const StepWorkspace& last, GradientCertificate& certificate);
   void difference_jacobians(StepWorkspace& last, const State& start, const Input& input,
                             const GradientSettings& settings, StepJacobians& result);
   void difference_gradient(StepWorkspace& last, const State& start, const Input& input,
@@ -48,6 +49,7 @@ class StepDifferentiator {
   VectorX w_, x_bar_, z_bar_, z_other_;
   std::vector<RowMode> modes_;
   std::vector<double> sigma_bar_;
+  std::vector<ForceSwitch> switches_;
   std::unique_ptr<DisturbedStep> disturbed_;
   const Model* disturbed_model_ = nullptr;
   std::unique_ptr<StepWorkspace> sampled_;  // of randomised

@@ -1,0 +1,147 @@
+#include "certificate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "articula/dynamics/crba.hpp"
+#include "articula/dynamics/force_switches.hpp"
+#include "impulse_work.hpp"
+
+namespace articula {
+
+bool at_force_kink(const Model& model, const Data& data, const FreeMotionWork& free, double dt,
+                   std::vector<ForceSwitch>& switches) {
+  constexpr double at_end = 1e-12;
+  using Kind = ForceSwitch::Kind;
+  force_switches(model, data, free.forces,
+                 {free.q.data(), free.v.data(), free.activation.data(), free.control.data(), dt}, switches);
+  return std::any_of(switches.begin(), switches.end(), [](const ForceSwitch& each) {
+    return each.kind != Kind::drag_direction && each.margin <= at_end;
+  });
+}
+
+namespace {
+
+constexpr double solved = 1e-8;        // relative residual of laws that hold
+constexpr double follows = 1e-9;       // inconsistency of rows that can follow
+constexpr double contradicts = 1e-12;  // relative slack
+
+}  // namespace
+
+// How far the kinds of biases are from others: gaps from being capped, impacts from not bouncing.
+double ImpulseDerivatives::Work::bias_margin() {
+  const ContactRows& rows = step->rows;
+  const double cap = settings.recovery_speed;
+  double margin = std::numeric_limits<double>::infinity();
+  const auto keep = [&](double x) { margin = std::min(margin, std::abs(x)); };
+  bool free_velocities = false;
+  for (const Item& item : rows.items()) {
+    const int row = rows.row_of(item);
+    if (item.kind == RowKind::equality && item.rows == 1) keep(std::abs(item.phi) / settings.dt - cap);
+    if (item.kind == RowKind::equality || item.bias == BiasMode::none || rows.mode[row] == RowMode::free)
+      continue;
+    if (item.bias != BiasMode::bounce) keep(item.phi / settings.dt + cap);
+    if (item.kind != RowKind::contact) continue;
+    const double e = step->colliders.parameters(*model, step->contacts.list[item.index].pair).restitution;
+    if (!(e > 0.0)) continue;
+    if (!free_velocities) {
+      free_velocities = true;
+      before.resize(rows.size());
+      freely.resize(rows.size());
+      rows.velocities(step->free.v, before.data());
+      rows.velocities(step->v_free, freely.data());
+    }
+    const double bounce_speed =
+        settings.bounce_speed < 0.0 ? 2.0 * settings.dt * norm(model->gravity()) : settings.bounce_speed;
+    const double fast = before[row] + bounce_speed, meets = item.phi / settings.dt + freely[row];
+    // Both must be negative for a bounce.
+    if (item.bias == BiasMode::bounce || meets < 0.0) keep(fast);
+    if (item.bias == BiasMode::bounce || fast < 0.0) keep(meets);
+  }
+  return margin;
+}
+
+// Whether gaps, as they open with q, can be met by rows that depend on each other. Where Y^T J = 0 the biases
+// phi / h must obey Y^T s = 0, which q changes by  sum over gaps of Y_i J_i / h. A contact that is jammed by
+// its own friction cannot follow.
+double ImpulseDerivatives::Work::gap_inconsistency(int island) {
+  const ContactRows& rows = step->rows;
+  const Island& of = rows.islands()[island];
+  std::fill(c.begin(), c.end(), 0.0);
+  laws[island].null_covector(c.data() + of.row_begin);
+  double largest = 0.0;
+  for (const Item& item : rows.items()) {
+    if (item.island != island) continue;
+    const int row = rows.row_of(item);
+    const bool gap = item.kind != RowKind::equality && item.bias == BiasMode::gap;
+    for (int i = gap ? 1 : 0; i < item.rows && item.kind != RowKind::equality; ++i) c[row + i] = 0.0;
+    for (int i = 0; i < item.rows; ++i) largest = std::max(largest, std::abs(c[row + i]));
+  }
+  if (largest == 0.0) return 0.0;
+  scratch.setZero();
+  rows.add_impulses(c.data(), scratch);
+  solve_mass_matrix(*model, *data, scratch);
+  rows.velocities(scratch, dlam.data());
+  double moved = 0.0, scale = 0.0;
+  const ContactProblem& problem = laws[island].problem();
+  for (int i = 0; i < of.rows; ++i) {
+    moved = std::max(moved, std::abs(dlam[of.row_begin + i]));
+    scale = std::max(scale, problem.g(i, i));
+  }
+  return scale > 0.0 ? moved / (scale * largest) : 0.0;
+}
+
+void ImpulseDerivatives::certify(GradientCertificate& certificate) const {
+  Work& w = *work_;
+  const ContactRows& rows = w.step->rows;
+  certificate.valid = true;
+  certificate.relabelled = w.relabelled;
+  certificate.modes = w.modes;
+  certificate.unknowns = certificate.rank = 0;
+  certificate.impulse_margin = std::numeric_limits<double>::infinity();
+  certificate.velocity_margin = w.bias_margin();
+  certificate.redundant = false;
+  certificate.conditioning = 1.0;
+  certificate.inconsistency = 0.0;
+  const bool chosen = w.may_choose() && (!w.choice.found || w.choice.failed);
+  certificate.one_sided = w.rates.one_sided() || chosen ||
+                          at_force_kink(*w.model, *w.data, w.step->free, w.settings.dt, w.switches);
+  for (const Item& item : rows.items()) {
+    const Island& island = rows.islands()[item.island];
+    const int row = rows.row_of(item);
+    // Friction that an end of a range has taken over is no equation: it may be at its bound.
+    if (!w.relabelled && item.kind == RowKind::dry_friction && w.modes[row] != rows.mode[row]) continue;
+    const Margin margin =
+        block_margin(w.laws[item.island].problem(), rows.block(item), rows.lam.data() + island.row_begin,
+                     rows.sigma.data() + island.row_begin, rows.mode.data() + island.row_begin);
+    certificate.impulse_margin = std::min(certificate.impulse_margin, margin.impulse);
+    certificate.velocity_margin = std::min(certificate.velocity_margin, margin.velocity);
+  }
+  for (size_t k = 0; k < rows.islands().size(); ++k) {
+    const LawSystem& law = w.laws[k];
+    const int begin = rows.islands()[k].row_begin;
+    certificate.unknowns += law.unknowns();
+    certificate.rank += law.rank();
+    certificate.redundant |= !law.regular();
+    certificate.conditioning = std::min(certificate.conditioning, law.conditioning());
+    double inconsistency = law.inconsistency();
+    if (law.regular())
+      inconsistency = std::max(inconsistency, 0.0);
+    else if (inconsistency < 0.0)
+      inconsistency = w.gap_inconsistency(static_cast<int>(k));
+    certificate.inconsistency = std::max(certificate.inconsistency, inconsistency);
+    const double residual =
+        contact_residual(law.problem(), rows.lam.data() + begin, rows.sigma.data() + begin);
+    certificate.one_sided |= law.slack() > contradicts || residual > solved * law.problem().velocity_scale;
+  }
+  certificate.one_sided |= certificate.inconsistency > follows;
+}
+
+GradientCertificate ImpulseDerivatives::certificate() const {
+  GradientCertificate certificate;
+  certify(certificate);
+  return certificate;
+}
+
+}  // namespace articula
