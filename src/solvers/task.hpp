@@ -48,7 +48,8 @@ bool may_contradict(const Task& task, double softness);
 // Whether a solution recovers with far more energy than there is reason for: through a nearly singular
 // mechanism.
 bool recovers_wildly(const Task& task);
-// Proves that biases contradict each other, and solves with the least slack that makes them agree.
+// Proves that biases contradict each other, and solves with the least slack that makes them agree. Starts
+// from task.guess, which is work.first.
 bool yield_to_contradiction(Task& task);
 
 // Searches: true if a solution was found. Impulses are read from, and left in, work.trial where it is said.

@@ -222,5 +222,30 @@ TEST(contact, an_overlapping_start_recovers_at_a_bounded_speed) {
   EXPECT_NEAR(scene.position(0)[2], 0.1, 1e-6);
 }
 
+// Both walls overlap the box and push it towards the other: it stays, held by their friction, and the status
+// says that the biases cannot be met.
+TEST(contact, a_box_squeezed_between_walls_stays) {
+  Description d = empty_world();
+  add_floor(d);
+  add_box(d, "squeezed", {0.1, 0.1, 0.1}, 1.0, {0, 0, 0.1});
+  for (double side : {-1.0, 1.0}) {
+    GeometryDescription wall;
+    wall.name = side < 0.0 ? "left" : "right";
+    wall.type = ShapeType::box;
+    wall.size = {0.02, 0.2, 0.2};
+    wall.pose.position = {0.119 * side, 0.0, 0.2};
+    d.geometries.push_back(wall);
+  }
+  for (const FrictionLaw law : {FrictionLaw::pyramid, FrictionLaw::cone}) {
+    Scene scene(d, 0.002, law);
+    for (int i = 0; i < 300; ++i) {
+      scene.step();
+      ASSERT_EQ(scene.report.contact, SolveStatus::infeasible_bias) << i;
+      ASSERT_LT(scene.report.residual, 1e-9) << i;
+    }
+    EXPECT_LT((scene.position(0) - Vector3(0, 0, 0.1)).norm(), 1e-6);
+  }
+}
+
 }  // namespace
 }  // namespace articula::testing

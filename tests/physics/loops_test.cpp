@@ -95,5 +95,25 @@ TEST(loops, of_cassie_stay_closed) {
               {.closing = 100, .moving = 400, .resting = 4000, .brake = 0.01});
 }
 
+// Its zero pose violates limits that its loops hold where they are: recovery must not tear it apart.
+TEST(loops, of_cassie_survive_a_start_beyond_its_limits) {
+  const auto shared = shared_models_directory();
+  if (!shared) GTEST_SKIP() << "no shared models";
+  const Model model = load((*shared / "mjcf/agility_cassie/scene.xml").string());
+  for (const Contact law : {Contact::ncp, Contact::lcp}) {
+    SCOPED_TRACE(to_string(law));
+    Simulation simulation(model, {.dt = 0.002, .contact = law});
+    Step step;
+    step.next = neutral_state(model);
+    for (int i = 0; i < 1000; ++i) {
+      simulation.step(step.next, step.input, step);
+      ASSERT_LT(step.report.contact, SolveStatus::inexact) << i;
+      ASSERT_LT(step.next.v.lpNorm<Eigen::Infinity>(), 500.0) << i;
+    }
+    EXPECT_LT(step.next.v.lpNorm<Eigen::Infinity>(), 5.0);
+    EXPECT_LT(opening(step), 1e-4);
+  }
+}
+
 }  // namespace
 }  // namespace articula
