@@ -52,6 +52,7 @@ Colliders::Colliders(const Model& model) {
     link_parent_.push_back(link.parent);
     link_moves_.push_back(link.kind != LinkKind::world && link.kind != LinkKind::kinematic);
   }
+  parent_child_contacts_ = d.parent_child_contacts;
   Hulls hulls{d};
   std::map<std::string, int> by_name;
   of_geometry_.assign(s.geometries.size(), -1);
@@ -60,6 +61,7 @@ Colliders::Colliders(const Model& model) {
     if (described.contype == 0 && described.conaffinity == 0 && !in_written_pair(d, described.name)) continue;
     Collider c;
     c.geometry = static_cast<int>(g);
+    c.body = s.geometries[g].body;
     c.link = s.geometries[g].link;
     c.contype = described.contype;
     c.conaffinity = described.conaffinity;
@@ -73,11 +75,9 @@ Colliders::Colliders(const Model& model) {
   }
   set_numbers(model);
   for (const ContactExclusion& e : d.contact_exclusions) {
-    const int a = s.bodies[static_cast<std::size_t>(model.body(e.body1))].link;
-    const int b = s.bodies[static_cast<std::size_t>(model.body(e.body2))].link;
-    excluded_links_.emplace_back(std::min(a, b), std::max(a, b));
+    excluded_bodies_.push_back(std::minmax(model.body(e.body1), model.body(e.body2)));
   }
-  std::sort(excluded_links_.begin(), excluded_links_.end());
+  std::sort(excluded_bodies_.begin(), excluded_bodies_.end());
   for (std::size_t i = 0; i < d.contact_pairs.size(); ++i) {
     const int a = by_name.at(d.contact_pairs[i].geometry1), b = by_name.at(d.contact_pairs[i].geometry2);
     written_.push_back({std::min(a, b), std::max(a, b), static_cast<int>(i), d.contact_pairs[i].margin});
@@ -122,11 +122,13 @@ bool Colliders::may_touch(int a, int b) const {
   if (!may_mask(ca, cb) || ca.link == cb.link) return false;
   const auto la = static_cast<std::size_t>(ca.link), lb = static_cast<std::size_t>(cb.link);
   if (!link_moves_[la] && !link_moves_[lb]) return false;
-  if (ca.link != 0 && cb.link != 0 && (link_parent_[la] == cb.link || link_parent_[lb] == ca.link))
-    return false;
-  return excluded_links_.empty() ||
-         !std::binary_search(excluded_links_.begin(), excluded_links_.end(),
-                             std::pair(std::min(ca.link, cb.link), std::max(ca.link, cb.link)));
+  const bool neighbours =
+      ca.link != 0 && cb.link != 0 && (link_parent_[la] == cb.link || link_parent_[lb] == ca.link);
+  if (neighbours && !parent_child_contacts_) return false;
+  // Of what is welded together, only the body that is named.
+  return excluded_bodies_.empty() ||
+         !std::binary_search(excluded_bodies_.begin(), excluded_bodies_.end(),
+                             std::pair(std::min(ca.body, cb.body), std::max(ca.body, cb.body)));
 }
 
 void Colliders::list_pairs() {

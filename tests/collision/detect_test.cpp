@@ -152,6 +152,40 @@ TEST(colliders, filter_parent_and_child_exclusions_masks_and_priorities) {
   EXPECT_EQ(by_size.friction[0], 1.0);
 }
 
+// Geometry on the body `name`, whose collider is the last of them.
+int add_welded(Description& d, const std::string& name, const std::string& parent) {
+  BodyDescription body;
+  body.name = name;
+  body.parent = parent;
+  d.bodies.push_back(body);
+  d.geometries.push_back(geometry(name, ShapeType::sphere, Vector3(0.1, 0, 0)));
+  return static_cast<int>(d.geometries.size()) - 1;
+}
+
+TEST(colliders, an_exclusion_means_the_body_it_names_and_not_what_is_welded_to_it) {
+  Description d = pile(2);  // the ground, body0, body1
+  const int flange = add_welded(d, "flange", "body0"), table = add_welded(d, "table", "world");
+  d.contact_exclusions.push_back({"flange", "body1", ""});
+  d.contact_exclusions.push_back({"table", "body1", ""});
+  const Colliders colliders(build(d));
+  EXPECT_FALSE(colliders.may_touch(2, flange));
+  EXPECT_FALSE(colliders.may_touch(2, table));
+  EXPECT_TRUE(colliders.may_touch(1, 2));
+  EXPECT_TRUE(colliders.may_touch(0, 2));
+  EXPECT_TRUE(colliders.may_touch(1, table));
+}
+
+TEST(colliders, parents_touch_their_children_only_where_the_description_says_so) {
+  Description d = pile(1);
+  const int hand = add_welded(d, "hand", "body0");
+  d.bodies.back().joints.push_back({});
+  d.bodies.back().joints.back().name = "wrist";
+  d.bodies.back().inertia = {1.0, Vector3::Zero(), Matrix3::Identity()};
+  EXPECT_FALSE(Colliders(build(d)).may_touch(1, hand));
+  d.parent_child_contacts = true;
+  EXPECT_TRUE(Colliders(build(d)).may_touch(1, hand));
+}
+
 TEST(queries, a_ray_hits_where_the_distance_of_a_point_vanishes) {
   Random random(6);
   for (int type = 0; type < 7; ++type)

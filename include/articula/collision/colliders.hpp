@@ -17,7 +17,7 @@ struct Collider {
   Placement in_link;
   Vec3 centre;  // of the bounding sphere, in the link's frame
   double radius = 0.0;
-  int geometry = 0, link = 0;
+  int geometry = 0, body = 0, link = 0;
   int contype = 0, conaffinity = 0;
   double margin = 0.0;
 };
@@ -75,7 +75,8 @@ class Colliders {
   std::vector<int> of_geometry_;  // collider of each geometry, -1
   std::vector<int> link_parent_;
   std::vector<bool> link_moves_;
-  std::vector<std::pair<int, int>> excluded_links_;  // sorted
+  bool parent_child_contacts_ = false;
+  std::vector<std::pair<int, int>> excluded_bodies_;  // sorted
   struct Written {
     int a, b, index;
     double margin;
