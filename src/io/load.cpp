@@ -1,7 +1,6 @@
 #include "articula/io/load.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <system_error>
 
 #include "articula/error.hpp"
@@ -9,6 +8,7 @@
 #include "articula/io/sdf.hpp"
 #include "articula/io/urdf.hpp"
 #include "articula/model/names.hpp"
+#include "io/files.hpp"
 #include "io/numbers.hpp"
 
 namespace articula {
@@ -25,16 +25,6 @@ struct Format {
 constexpr std::array formats{Format{"mujoco", "MJCF", load_mjcf}, Format{"robot", "URDF", load_urdf},
                              Format{"sdf", "SDF", load_sdf}};
 
-// Enough of a file to tell what it is.
-std::string beginning_of(const fs::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) throw Error("{}: the file cannot be read; check its permissions", path.string());
-  std::string text(65536, '\0');
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(stream.gcount()));
-  return text;
-}
-
 // The name of the first element, past the declaration, comments and document type; "" where there is none.
 std::string_view root_element(std::string_view text) {
   for (std::size_t at = text.find('<'); at != text.npos; at = text.find('<', at + 1)) {
@@ -48,14 +38,6 @@ std::string_view root_element(std::string_view text) {
     return rest.substr(1, rest.find_first_of(" \t\r\n/>") - 1);
   }
   return "";
-}
-
-bool is_archive(std::string_view text) {
-  return text.starts_with("PK\x03\x04") || text.starts_with("\x1f\x8b") || text.starts_with("BZh") ||
-         text.starts_with(
-             "\xfd"
-             "7zXZ") ||
-         (text.size() > 262 && text.substr(257, 5) == "ustar");
 }
 
 std::string list(const std::vector<std::string>& names, std::size_t most = 8) {
@@ -75,21 +57,25 @@ std::vector<std::string> files_in(const fs::path& directory, std::string_view ex
 }
 
 Description describe_file(const fs::path& path, const LoadOptions& options) {
-  const std::string text = beginning_of(path);
-  if (is_archive(text))
-    throw Error("{}: this is an archive; unpack it and name the model file in it", path.string());
+  const std::string text = read_beginning(path, 65536);
+  const std::string what = disguise(text);
+  if (!what.empty()) throw Error("{}:1: this is {}", path.string(), what);
   const std::string_view root = root_element(text);
   std::string known;
   for (const Format& format : formats) {
-    if (root == format.root) return format.load(path, options);
+    if (root == format.root) {
+      if (!options.srdf.empty() && format.name != "URDF")
+        throw Error("{}:1: this is {}, and an SRDF file goes with URDF only", path.string(), format.name);
+      return format.load(path, options);
+    }
     known += fmt::format("{}{} (<{}>)", known.empty() ? "" : ", ", format.name, format.root);
   }
   if (root == "mujocoinclude") {
-    throw Error("{}: this file is a part that others include; name the model that includes it",
+    throw Error("{}:1: this file is a part that others include; name the model that includes it",
                 path.string());
   }
   const bool readable = std::all_of(root.begin(), root.end(), [](char c) { return c > ' ' && c < 127; });
-  throw Error("{}: {}; formats that are read: {}", path.string(),
+  throw Error("{}:1: {}; formats that are read: {}", path.string(),
               root.empty() || !readable ? "this is no model file: it has no XML element"
                                         : fmt::format("no format begins with <{:.40}>", root),
               known);
@@ -130,6 +116,10 @@ Description describe(const std::string& name_or_path, const LoadOptions& options
     }
   }
   if (fs::is_directory(path, ignored)) refuse_directory(path);
+  if (fs::exists(path, ignored)) {
+    throw Error("{}: this is not a regular file (a pipe, a socket or a device); copy what it gives to a file",
+                name_or_path);
+  }
   if (is_name) {
     throw Error("'{}' is neither a file nor a built-in model{}", name_or_path,
                 suggestion(name_or_path, model_names()));

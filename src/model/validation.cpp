@@ -23,7 +23,7 @@ std::string at(const std::string& where) { return where.empty() ? "" : where + "
 std::string label(const char* kind, const std::string& name, const std::string& where) {
   if (!where.empty() && (name.empty() || where.find('"' + name + '"') != where.npos)) return where;
   if (name.empty()) return fmt::format("{} without a name", kind);
-  return fmt::format("{}{} '{}'", at(where), kind, name);
+  return fmt::format("{}{} '{:.100}'", at(where), kind, name);
 }
 
 template <class Element>
@@ -88,7 +88,7 @@ class Names {
 
   void require(const std::string& name, const std::string& element, const char* role) const {
     if (known_.contains(name)) return;
-    throw Error(fmt::format("{}: {} '{}' is not a {} of the model{}", element, role, name, kind_,
+    throw Error(fmt::format("{}: {} '{:.100}' is not a {} of the model{}", element, role, name, kind_,
                             suggestion(name, order_)));
   }
 

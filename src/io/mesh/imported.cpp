@@ -88,6 +88,13 @@ struct Triangles {
   std::vector<std::int32_t> corners;
 };
 
+std::string too_much_memory(const MeshLimits& limits) {
+  return fmt::format(
+      "importing it takes more than {} MB: its header promises more than it holds, or the mesh is too large; "
+      "export the mesh again, or simplify it",
+      limits.import_memory >> 20);
+}
+
 std::string import_triangles(const std::string& path, const MeshLimits& limits, Triangles& out) {
   Assimp::Importer importer;
   importer.SetPropertyBool(AI_CONFIG_IMPORT_COLLADA_IGNORE_UP_DIRECTION, true);
@@ -95,8 +102,10 @@ std::string import_triangles(const std::string& path, const MeshLimits& limits, 
   const aiScene* scene =
       importer.ReadFile(path, aiProcess_Triangulate | aiProcess_PreTransformVertices | aiProcess_GlobalScale);
   if (scene == nullptr) {
-    return fmt::format("{}; export the mesh again, preferably as OBJ or binary STL",
-                       importer.GetErrorString());
+    const std::string error = importer.GetErrorString();
+    if (error.find("bad_alloc") != error.npos || error.find("allocat") != error.npos)
+      return too_much_memory(limits);
+    return fmt::format("{}; export the mesh again, preferably as OBJ or binary STL", error);
   }
   for (unsigned m = 0; m < scene->mNumMeshes; ++m) {
     const aiMesh& mesh = *scene->mMeshes[m];
@@ -128,9 +137,10 @@ std::string import_triangles(const std::string& path, const MeshLimits& limits, 
   limit_resources(limits);
   try {
     message = import_triangles(path, limits, triangles);
+  } catch (const std::bad_alloc&) {
+    message = too_much_memory(limits);
   } catch (const std::exception& error) {
-    message = error.what();
-    if (message == std::bad_alloc().what()) message = "it needs more memory than it is given";
+    message = fmt::format("{}; export the mesh again, preferably as OBJ or binary STL", error.what());
   }
   if (!message.empty()) triangles = {};
   const Header header{triangles.coordinates.size() / 3, triangles.corners.size() / 3, message.size()};

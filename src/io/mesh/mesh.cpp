@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
+#include <system_error>
 
 #include "articula/error.hpp"
 #include "io/files.hpp"
@@ -96,23 +97,53 @@ TriangleMesh read_msh(std::string_view bytes, const std::string& name, const Mes
   return mesh;
 }
 
-TriangleMesh read_mesh(const std::filesystem::path& path, const MeshLimits& limits) {
-  std::string extension = path.extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+namespace {
+
+// The format that the beginning of a file belongs to, by its extension; "" where nothing gives it away.
+std::string_view format_of(std::string_view beginning) {
+  if (beginning.starts_with("ply\n") || beginning.starts_with("ply\r")) return ".ply";
+  if (beginning.starts_with("glTF")) return ".glb";
+  if (beginning.find("<COLLADA") != beginning.npos) return ".dae";
+  if (beginning.starts_with("{") && beginning.find("\"asset\"") != beginning.npos) return ".gltf";
+  if (beginning.starts_with("solid") && beginning.find("facet") != beginning.npos) return ".stl";
+  if (beginning.starts_with("v ") || beginning.find("\nv ") != beginning.npos) return ".obj";
+  return "";
+}
+
+TriangleMesh read_as(const std::string& extension, const std::filesystem::path& path,
+                     const MeshLimits& limits) {
   if (extension == ".dae" || extension == ".ply" || extension == ".gltf" || extension == ".glb") {
     return import_mesh(path, limits);
-  }
-  const bool known = extension == ".stl" || extension == ".obj" || extension == ".msh";
-  if (!known) {
-    throw Error(
-        "{}: meshes are read from .stl, .obj, .msh, .dae, .ply, .gltf and .glb files; convert this one",
-        path.string());
   }
   const std::string bytes = read_file(path, limits.bytes);
   if (extension == ".stl") return read_stl(bytes, path.string(), limits);
   if (extension == ".obj") return read_obj(bytes, path.string(), limits);
-  return read_msh(bytes, path.string(), limits);
+  if (extension == ".msh") return read_msh(bytes, path.string(), limits);
+  throw Error("{}: meshes are read from .stl, .obj, .msh, .dae, .ply, .gltf and .glb files; convert this one",
+              path.string());
+}
+
+}  // namespace
+
+TriangleMesh read_mesh(const std::filesystem::path& path, const MeshLimits& limits) {
+  std::string extension = path.extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  try {
+    return read_as(extension, path, limits);
+  } catch (const Error&) {
+    std::error_code failed;
+    if (!std::filesystem::is_regular_file(path, failed)) throw;
+    const std::string beginning = read_beginning(path, 4096);
+    const std::string what = disguise(beginning);
+    if (!what.empty()) throw Error("{}: this is no mesh, but {}", path.string(), what);
+    const std::string_view format = format_of(beginning);
+    if (!format.empty() && format != extension) {
+      throw Error("{}: by its content this is a {} file; rename it so that its name ends in {}",
+                  path.string(), format.substr(1), format);
+    }
+    throw;
+  }
 }
 
 }  // namespace articula

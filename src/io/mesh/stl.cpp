@@ -24,18 +24,23 @@ std::uint32_t binary_count(std::string_view bytes) {
 // the vertices makes redundant), three vertices (36) and an attribute (2).
 TriangleMesh read_binary(std::string_view bytes, const std::string& name) {
   const std::uint32_t count = binary_count(bytes);
+  const auto vertex_at = [&](std::uint32_t triangle, std::size_t corner) {
+    std::array<float, 3> xyz{};
+    const std::size_t at = header_bytes + std::size_t{triangle} * triangle_bytes + 12 + 12 * corner;
+    std::memcpy(xyz.data(), bytes.data() + at, sizeof xyz);
+    return Vector3(xyz[0], xyz[1], xyz[2]);
+  };
+  for (std::uint32_t i = 0; i < count; ++i) {  // before memory is taken
+    for (const std::size_t k : {0u, 1u, 2u}) {
+      if (!usable(vertex_at(i, k))) throw Error("{}: triangle {}: {}", name, i, bad_vertex(vertex_at(i, k)));
+    }
+  }
   TriangleMesh mesh;
   mesh.vertices.reserve(3 * std::size_t{count});
   mesh.faces.reserve(count);
   for (std::uint32_t i = 0; i < count; ++i) {
-    std::array<float, 9> corners{};
-    std::memcpy(corners.data(), bytes.data() + header_bytes + i * triangle_bytes + 12, sizeof corners);
     const int first = static_cast<int>(mesh.vertices.size());
-    for (std::size_t k = 0; k < 9; k += 3) {
-      const Vector3 vertex(corners[k], corners[k + 1], corners[k + 2]);
-      if (!usable(vertex)) throw Error("{}: triangle {}: {}", name, i, bad_vertex(vertex));
-      mesh.vertices.push_back(vertex);
-    }
+    for (const std::size_t k : {0u, 1u, 2u}) mesh.vertices.push_back(vertex_at(i, k));
     mesh.faces.push_back({first, first + 1, first + 2});
   }
   return mesh;
