@@ -28,16 +28,15 @@ void require_within(const Limits& limits, std::string_view text, const std::stri
         "height fields into files of their own",
         name, text.size(), limits.bytes);
   }
-  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
-    throw Error("{}:1: the file is not UTF-8 text; save it as UTF-8", name);
-  }
+  const std::string what = disguise(text);
+  if (!what.empty()) throw Error("{}:1: this is {}", name, what);
   const auto tags = static_cast<std::size_t>(std::count(text.begin(), text.end(), '<'));
   const auto assignments = static_cast<std::size_t>(std::count(text.begin(), text.end(), '='));
-  if (tags > limits.elements || assignments > limits.attributes) {
+  if (tags > limits.tags || assignments > limits.attributes) {
     throw Error(
         "{}:1: the file has about {} tags and {} attributes, more than the {} and {} that are "
-        "read; split the model or use <replicate>",
-        name, tags, assignments, limits.elements, limits.attributes);
+        "read; split the model",
+        name, tags, assignments, limits.tags, limits.attributes);
   }
 }
 
@@ -60,6 +59,12 @@ pugi::xml_node document_element(const File& file) {
     }
   }
   return root;
+}
+
+std::string read_included(const Element& element, const fs::path& path, std::size_t limit) try {
+  return read_file(path, limit);
+} catch (const Error& error) {
+  fail(element, "attribute file: {}", error.what());
 }
 
 }  // namespace
@@ -85,6 +90,13 @@ const char* Element::attribute(const char* name) const {
 }
 
 std::string Element::text(const char* name) const { return node.attribute(name).value(); }
+
+Element child_of(const Element& parent, std::string_view name) {
+  for (pugi::xml_node node = parent.node.first_child(); node; node = node.next_sibling()) {
+    if (node.type() == pugi::node_element && name == node.name()) return {node, parent.file};
+  }
+  return {};
+}
 
 Tree Tree::read(const fs::path& path, std::string_view include_name, const Limits& limits) {
   Tree tree;
@@ -123,11 +135,31 @@ const File& Tree::add(std::string text, const std::string& name, const fs::path&
   return file;
 }
 
+// Everything that reads an element later looks its attributes up one by one.
+void Tree::check(const Element& element) {
+  if (++elements_ > limits_.elements) {
+    fail(element, "the model has more than {} elements; split it", limits_.elements);
+  }
+  attribute_names_.clear();
+  for (const pugi::xml_attribute attribute : element.node.attributes()) {
+    attribute_names_.emplace_back(attribute.name());
+    if (attribute_names_.size() > limits_.element_attributes) {
+      fail(element, "the element has more than {} attributes; no element needs as many",
+           limits_.element_attributes);
+    }
+  }
+  std::sort(attribute_names_.begin(), attribute_names_.end());
+  const auto twice = std::adjacent_find(attribute_names_.begin(), attribute_names_.end());
+  if (twice != attribute_names_.end())
+    fail(element, "attribute {:.60} is given twice; keep one of them", *twice);
+}
+
 // Walks the file in document order along the sibling and parent links.
 void Tree::resolve_includes(const File& file) {
   std::size_t depth = 0;
   const pugi::xml_node top = document_element(file);
   for (pugi::xml_node node = top; node;) {
+    if (node.type() == pugi::node_element) check({node, &file});
     if (!include_name_.empty() && include_name_ == node.name()) include(file, node);
     if (node.first_child()) {
       node = node.first_child();
@@ -171,7 +203,7 @@ void Tree::include(const File& file, pugi::xml_node node) {
            name);
     }
   }
-  const File& added = add(read_file(path, limits_.bytes), path.string(), path);
+  const File& added = add(read_included(element, path, limits_.bytes), path.string(), path);
   if (!document_element(added).first_child()) {
     fail(element, "file '{}' has nothing in it to include", name);
   }

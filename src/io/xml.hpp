@@ -20,8 +20,10 @@ namespace articula::xml {
 
 struct Limits {
   std::size_t bytes = std::size_t{32} << 20;  // of one file
-  std::size_t elements = 1'000'000;           // start and end tags of one file
+  std::size_t tags = 1'000'000;               // start and end tags of one file
   std::size_t attributes = 1'500'000;         // of one file
+  std::size_t elements = 400'000;             // of all files together
+  std::size_t element_attributes = 100;       // of one element
   std::size_t depth = 10'000;                 // of nesting
   std::size_t files = 200;                    // included
 };
@@ -47,12 +49,15 @@ struct Element {
   std::string text(const char* name) const;       // "" where it is absent
 };
 
-// Throws an Error that begins with the element's label.
+// The first child of that name, as it stands in the file; an element without a node where there is none.
+Element child_of(const Element& parent, std::string_view name);
+
+// Throws an Error that begins with the element's label. However long a name in it is, it can be read.
 template <class... Arguments>
 [[noreturn]] void fail(const Element& element, fmt::format_string<Arguments...> format,
                        Arguments&&... arguments) {
-  throw Error(
-      fmt::format("{}: {}", element.label(), fmt::format(format, std::forward<Arguments>(arguments)...)));
+  throw Error(fmt::format("{}: {:.1000}", element.label(),
+                          fmt::format(format, std::forward<Arguments>(arguments)...)));
 }
 
 // A file and all files it includes. `include_name` is the element that includes ("" for none): its
@@ -72,11 +77,14 @@ class Tree {
  private:
   const File& add(std::string text, const std::string& name, const std::filesystem::path& path);
   void resolve_includes(const File& file);
+  void check(const Element& element);
   void include(const File& file, pugi::xml_node node);
 
   std::filesystem::path directory_;
   std::string include_name_;
   Limits limits_;
+  std::size_t elements_ = 0;  // of all files
+  std::vector<std::string_view> attribute_names_;
   std::deque<File> files_;
   std::unordered_map<const void*, const File*> included_;
 };

@@ -76,6 +76,32 @@ TEST_F(BadFiles, an_include_of_a_file_that_is_not_there) {
                  {"'legs.xml'", "neither at"});
 }
 
+TEST_F(BadFiles, an_include_that_is_no_file_names_who_includes_it) {
+  ASSERT_EQ(mkfifo((directory / "pipe.xml").c_str(), 0600), 0);
+  fs::create_directories(directory / "parts");
+  for (const char* name : {".", "parts", "pipe.xml", "/dev/zero"}) {
+    expect_refused(fmt::format("<mujoco>\n\n<include file=\"{}\"/></mujoco>", name), 3, "<include", {name});
+  }
+  write("legs.xml", "<mujocoinclude>\n<include file=\"parts\"/></mujocoinclude>");
+  expect_refused("<mujoco><include file=\"legs.xml\"/></mujoco>", 2, "<include", {"directory"}, "legs.xml");
+}
+
+TEST_F(BadFiles, an_attribute_that_is_given_twice) {
+  expect_refused(world("<geom size=\"1\"\n pos=\"0 0 1\" size=\"2\"/>"), 3, "<geom",
+                 {"size is given twice", "keep one"});
+  write("legs.xml", "<mujocoinclude>\n<option timestep=\"1\" timestep=\"1\"/></mujocoinclude>");
+  expect_refused("<mujoco><include file=\"legs.xml\"/></mujoco>", 2, "<option", {"timestep is given twice"},
+                 "legs.xml");
+}
+
+TEST_F(BadFiles, text_that_is_not_utf8) {
+  std::string wide;
+  for (const char c : std::string("<mujoco/>")) wide += {c, '\0'};
+  for (const std::string& text : {wide, "\xff\xfe" + wide}) {
+    expect_refused(text, 1, "", {"UTF-16", "save it as UTF-8"});
+  }
+}
+
 TEST_F(BadFiles, an_include_without_a_file) {
   expect_refused("<mujoco>\n<include/></mujoco>", 2, "<include>", {"file is missing", "name the file"});
 }
@@ -124,8 +150,7 @@ TEST_F(BadFiles, replicas_of_replicas_of_replicas) {
   for (int i = 0; i < 5; ++i) text += "<replicate count=\"1000\">\n";
   text += "<geom size=\"1\"/>";
   for (int i = 0; i < 5; ++i) text += "</replicate>";
-  expect_refused(world(text), 7, "<replicate>",
-                 {"more than 250000 elements", "lower the count of <replicate>"});
+  expect_refused(world(text), 8, "<geom>", {"more than 100000 elements", "lower the count of <replicate>"});
 }
 
 TEST_F(BadFiles, a_height_field_with_a_billion_rows) {
@@ -380,6 +405,29 @@ TEST_F(BadMeshes, a_mesh_of_a_format_we_do_not_read) {
 TEST_F(BadMeshes, text_that_calls_itself_stl) {
   expect_mesh_refused("a.stl", "this is not a mesh", 2, "<mesh name=\"m\">",
                       {"a.stl", "export the mesh again"});
+}
+
+TEST_F(BadMeshes, a_mesh_under_the_name_of_another_format) {
+  const std::string obj =
+      "# made by hand\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n";
+  expect_mesh_refused("a.stl", obj, 2, "<mesh name=\"m\">", {"a.stl", "is a obj file", "ends in .obj"});
+  expect_mesh_refused("a.obj", "ply\nformat ascii 1.0\n", 2, "<mesh name=\"m\">", {"a.obj", "ends in .ply"});
+  expect_mesh_refused("b.stl", "<?xml version=\"1.0\"?><COLLADA></COLLADA>", 2, "<mesh name=\"m\">",
+                      {"b.stl", "ends in .dae"});
+  expect_mesh_refused("a.dae", "solid a\nfacet normal 0 0 1\n", 2, "<mesh name=\"m\">", {"ends in .stl"});
+}
+
+TEST_F(BadMeshes, a_pointer_of_git_lfs) {
+  expect_mesh_refused("a.stl", "version https://git-lfs.github.com/spec/v1\noid sha256:0123\nsize 45684\n", 2,
+                      "<mesh name=\"m\">", {"a.stl", "Git LFS", "git lfs pull"});
+}
+
+TEST_F(BadMeshes, a_ply_that_promises_four_billion_vertices) {
+  expect_mesh_refused("a.ply",
+                      "ply\nformat binary_little_endian 1.0\nelement vertex 4000000000\nproperty float x\n"
+                      "property float y\nproperty float z\nelement face 1\n"
+                      "property list uchar int vertex_indices\nend_header\n",
+                      2, "<mesh name=\"m\">", {"a.ply", "export the mesh again"});
 }
 
 TEST_F(BadMeshes, a_mesh_scaled_to_nothing) {

@@ -71,7 +71,10 @@ TEST_F(Load, a_directory_an_archive_and_text_are_told_apart) {
   expect_mentions(error_of(directory.string()), {"is a directory", "robot.xml"});
   expect_mentions(error_of(write("robot.zip", "PK\x03\x04 and so on")), {"archive", "unpack"});
   expect_mentions(error_of(write("robot.txt", "nothing")), {"no XML element", "MJCF (<mujoco>)"});
-  expect_mentions(error_of(write("page.html", "<html></html>")), {"<html>"});
+  expect_mentions(error_of(write("page.html", "<html></html>")), {"web page", "download"});
+  expect_mentions(error_of(write("robot.svg", "<svg></svg>")), {"<svg>", "MJCF (<mujoco>)"});
+  expect_mentions(error_of(write("pointer.xml", "version https://git-lfs.github.com/spec/v1\n")),
+                  {"git lfs pull"});
   expect_mentions(error_of(write("part.xml", "<mujocoinclude/>")), {"include"});
 }
 

@@ -2,9 +2,14 @@
 
 #include "articula/io/mjcf.hpp"
 
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
 #include <numbers>
 
 #include "articula/error.hpp"
+#include "articula/model/builder.hpp"
 
 namespace articula {
 namespace {
@@ -138,6 +143,51 @@ TEST(Mjcf, replicas_are_turned_and_shifted_one_from_the_other) {
   EXPECT_TRUE((d.bodies[2].pose.rotation * Vector3::UnitX()).isApprox(-Vector3::UnitX(), 1e-12));
   ASSERT_EQ(d.actuators.size(), 3u);
   EXPECT_EQ(d.actuators[1].target, "j-1");
+}
+
+TEST(Mjcf, an_attached_body_brings_the_actuators_on_it_with_or_without_names) {
+  const std::filesystem::path directory =
+      std::filesystem::path(::testing::TempDir()) / ("articula_attach_" + std::to_string(::getpid()));
+  std::filesystem::create_directories(directory);
+  std::ofstream(directory / "part.xml") << R"(<mujoco><worldbody>
+      <body name="l"><joint name="jl"/><geom size="0.1"/><site name="sl"/></body>
+      <body name="r"><joint name="jr"/><joint name="kr" axis="1 0 0"/><geom size="0.1"/><site name="sr"/></body>
+      </worldbody><tendon><fixed><joint joint="jl" coef="1"/></fixed><fixed><joint joint="jr" coef="2"/></fixed>
+      </tendon><actuator><motor joint="jl"/><motor joint="jr" gear="2"/><motor joint="kr"/>
+      <motor site="sr" refsite="sl"/></actuator></mujoco>)";
+  const Description d = parse_mjcf(R"(<mujoco><asset><model name="p" file="part.xml"/></asset>
+      <worldbody><attach model="p" body="r" prefix="x_"/></worldbody></mujoco>)",
+                                   directory);
+  std::filesystem::remove_all(directory);
+  ASSERT_EQ(d.actuators.size(), 2u);
+  EXPECT_EQ(d.actuators[0].target, "x_jr");
+  EXPECT_EQ(d.actuators[1].target, "x_kr");
+  ASSERT_EQ(d.tendons.size(), 1u);
+  EXPECT_EQ(d.tendons[0].terms[0].joint, "x_jr");
+  EXPECT_NO_THROW(build(d));
+}
+
+TEST(Mjcf, a_short_list_in_a_class_keeps_the_rest_of_the_one_around_it) {
+  const Description d = parse(R"(<default><geom size="0.1 0.2 0.3" type="box" quat="0 1 0 0"/>
+      <default class="a"><geom size="0.5" euler="0 0 90"/><default class="b"><geom size="0.6 0.7"/></default>
+      </default></default><worldbody><geom/><geom class="a"/><geom class="b"/><geom class="b" size="0.9"/>
+      </worldbody>)");
+  EXPECT_EQ(d.geometries[0].size, Vector3(0.1, 0.2, 0.3));
+  EXPECT_EQ(d.geometries[1].size, Vector3(0.5, 0.2, 0.3));
+  EXPECT_EQ(d.geometries[2].size, Vector3(0.6, 0.7, 0.3));
+  EXPECT_EQ(d.geometries[3].size, Vector3(0.9, 0.7, 0.3));
+  EXPECT_TRUE(d.geometries[0].pose.rotation.isApprox(Quaternion(0, 1, 0, 0)));
+  const Quaternion quarter(Eigen::AngleAxisd(pi / 2.0, Vector3::UnitZ()));
+  EXPECT_TRUE(d.geometries[3].pose.rotation.isApprox(quarter, 1e-12));
+}
+
+TEST(Mjcf, a_hundred_warnings_are_told_and_the_rest_is_mentioned) {
+  std::string inner = "<worldbody>";
+  for (int i = 0; i < 1000; ++i) inner += "<mystery/>";
+  const Description d = parse(inner + "</worldbody>");
+  ASSERT_EQ(d.warnings.size(), 101u);
+  EXPECT_NE(d.warnings[0].find("<mystery>"), std::string::npos);
+  EXPECT_NE(d.warnings[100].find("more warnings"), std::string::npos);
 }
 
 TEST(Mjcf, equalities_between_sites_of_fused_bodies_hold_the_same_points) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "articula/collision/colliders.hpp"
 #include "articula/error.hpp"
 #include "articula/model/builder.hpp"
 
@@ -210,23 +211,107 @@ TEST(Urdf, extensions_are_named_once) {
   EXPECT_TRUE(mentions(d.warnings, "<mystery>"));
 }
 
-TEST(Urdf, groups_of_drake_and_pairs_of_srdf_exclude_contacts) {
-  const fs::path srdf =
-      fs::path(::testing::TempDir()) / ("articula_pairs_" + std::to_string(::getpid()) + ".srdf");
-  std::ofstream(srdf) << R"(<robot name="r"><disable_collisions link1="a" link2="c"/>
-      <disable_collisions link1="a" link2="nobody"/></robot>)";
+Description parse_with_srdf(const std::string& inner, const std::string& srdf) {
   LoadOptions options;
-  options.srdf = srdf;
-  const Description d = parse(link("a") + link("b") + link("c") + joint("j", "continuous", "a", "b") +
-                                  joint("k", "continuous", "b", "c") + R"(
+  options.srdf = fs::path(::testing::TempDir()) / ("articula_pairs_" + std::to_string(::getpid()) + ".srdf");
+  std::ofstream(options.srdf) << "<robot name=\"r\">" << srdf << "</robot>";
+  const Description d = parse(inner, options);
+  fs::remove(options.srdf);
+  return d;
+}
+
+// Whether the first collision geometries of two links may touch.
+bool may_touch(const Description& d, const std::string& link1, const std::string& link2) {
+  const Model model = build(d);
+  const collision::Colliders colliders(model);
+  const auto collider = [&](const std::string& name) {
+    for (std::size_t g = 0; g < d.geometries.size(); ++g) {
+      if (model.description().geometries[g].name == name) return colliders.collider_of(static_cast<int>(g));
+    }
+    throw Error("no geometry " + name);
+  };
+  const int a = collider(link1 + "_0"), b = collider(link2 + "_0");
+  return colliders.may_touch(std::min(a, b), std::max(a, b));
+}
+
+TEST(Urdf, groups_of_drake_and_pairs_of_srdf_exclude_contacts) {
+  const Description d = parse_with_srdf(
+      link("a") + link("b") + link("c") + joint("j", "continuous", "a", "b") +
+          joint("k", "continuous", "b", "c") + R"(
       <collision_filter_group name="g"><member link="a"/><member link="b"/>
         <ignored_collision_filter_group collision_filter_group="g"/></collision_filter_group>)",
-                              options);
-  fs::remove(srdf);
+      R"(<disable_collisions link1="a" link2="c"/><disable_collisions link1="a" link2="nobody"/>)");
   ASSERT_EQ(d.contact_exclusions.size(), 2u);
   EXPECT_EQ(d.contact_exclusions[0].body2, "b");
   EXPECT_EQ(d.contact_exclusions[1].body2, "c");
   EXPECT_TRUE(mentions(d.warnings, "'nobody'"));
+}
+
+constexpr const char* ball = R"(<collision><geometry><sphere radius="0.1"/></geometry></collision>)";
+
+// base (massless, on the world) -- arm -- elbow -- hand, with a massless "pad" fixed to the arm.
+std::string arm_with_pad() {
+  const std::string solid = std::string(heavy) + ball;
+  return link("base", ball) + link("arm", solid) + link("pad", ball) + link("elbow", solid) +
+         link("hand", solid) + joint("j", "continuous", "base", "arm") + joint("f", "fixed", "arm", "pad") +
+         joint("k", "continuous", "arm", "elbow") + joint("l", "continuous", "elbow", "hand");
+}
+
+TEST(Urdf, a_disabled_pair_says_nothing_of_what_a_massless_link_is_fixed_to) {
+  const std::string ground = link("table", ball) + joint("t", "fixed", "base", "table");
+  const Description d = parse_with_srdf(arm_with_pad() + ground,
+                                        R"(<disable_collisions link1="pad" link2="hand"/>
+                                           <disable_collisions link1="table" link2="hand"/>)");
+  EXPECT_FALSE(may_touch(d, "pad", "hand"));
+  EXPECT_TRUE(may_touch(d, "arm", "hand"));
+  EXPECT_FALSE(may_touch(d, "table", "hand"));
+  EXPECT_TRUE(may_touch(d, "base", "hand"));
+  for (const ContactExclusion& e : d.contact_exclusions) {
+    EXPECT_NE(e.body1, "world");
+    EXPECT_NE(e.body2, "world");
+  }
+  // What is fixed together still passes through itself and its neighbours.
+  EXPECT_FALSE(may_touch(d, "pad", "arm"));
+  EXPECT_FALSE(may_touch(d, "pad", "elbow"));
+}
+
+TEST(Urdf, a_disabled_pair_says_nothing_of_massless_links_fixed_to_a_link_it_names) {
+  const Description d = parse_with_srdf(arm_with_pad(), R"(<disable_collisions link1="arm" link2="hand"/>)");
+  EXPECT_FALSE(may_touch(d, "arm", "hand"));
+  EXPECT_TRUE(may_touch(d, "pad", "hand"));
+}
+
+TEST(Urdf, a_disabled_pair_with_a_link_that_is_only_a_frame_excludes_nothing) {
+  const std::string frame = link("tool_frame", "") + joint("t", "fixed", "arm", "tool_frame") +
+                            link("world_frame", "") + joint("w", "fixed", "base", "world_frame");
+  const Description d = parse_with_srdf(arm_with_pad() + frame,
+                                        R"(<disable_collisions link1="tool_frame" link2="hand"/>
+                                           <disable_collisions link1="world_frame" link2="hand"/>)");
+  EXPECT_TRUE(may_touch(d, "arm", "hand"));
+  EXPECT_TRUE(may_touch(d, "base", "hand"));
+  for (const ContactExclusion& e : d.contact_exclusions) EXPECT_NE(e.body2, "hand");
+}
+
+TEST(Urdf, neighbours_pass_through_each_other_on_a_fixed_base_too) {
+  const Description d = parse(arm_with_pad());
+  EXPECT_FALSE(may_touch(d, "base", "arm"));
+  EXPECT_TRUE(may_touch(d, "base", "elbow"));
+  EXPECT_TRUE(may_touch(d, "pad", "hand"));
+  for (const ContactExclusion& e : d.contact_exclusions) EXPECT_NE(e.body1, "world");
+  // What stands on the world is not tied to it.
+  const std::string solid = std::string(heavy) + ball;
+  const Description box =
+      parse(link("table", ball) + link("box", solid) + joint("j", "floating", "table", "box"));
+  EXPECT_TRUE(may_touch(box, "table", "box"));
+}
+
+TEST(Urdf, links_without_default_collisions_touch_only_what_is_enabled) {
+  const Description d = parse_with_srdf(arm_with_pad(), R"(<disable_default_collisions link="hand"/>
+      <enable_collisions link1="pad" link2="hand"/>)");
+  EXPECT_TRUE(may_touch(d, "pad", "hand"));
+  EXPECT_FALSE(may_touch(d, "arm", "hand"));
+  EXPECT_FALSE(may_touch(d, "base", "hand"));
+  EXPECT_TRUE(may_touch(d, "base", "elbow"));
 }
 
 class UrdfFiles : public ::testing::Test {

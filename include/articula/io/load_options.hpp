@@ -22,9 +22,9 @@ struct LoadOptions {
   bool need_all_meshes = true;  // URDF and SDF: false: a collision mesh that is not found is a warning
 
   MeshLimits mesh_limits;
-  std::size_t most_elements = 250'000;        // bodies, joints, geometries and sites, after <replicate>
-  std::size_t most_field_cells = 16'000'000;  // of a height field
-  int attachment_depth = 0;                   // of <attach>, for the reader itself
+  std::size_t most_elements = 100'000;       // of a model, after <replicate> and <attach>
+  std::size_t most_field_cells = 9'000'000;  // of all height fields together
+  int attachment_depth = 0;                  // of <attach>, for the reader itself
 };
 
 }  // namespace articula

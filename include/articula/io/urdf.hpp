@@ -2,8 +2,11 @@
 // URDF, the robot files of ROS.
 //
 // - A link becomes a body. A link without mass behind a fixed joint becomes a frame of the body it is
-//   fixed to, and its geometry that body's; the root link is fixed to the world unless a floating base is
-//   asked for.
+//   fixed to, and its geometry that body's (but where it must be told apart, below); the root link is fixed
+//   to the world unless a floating base is asked for.
+// - Neighbours do not collide, nor do pairs that an SRDF file or Drake's groups disable. That holds for the
+//   geometry of these very links: where pairs are disabled, and next to a fixed base's joints, links without
+//   mass that have collision geometry stay bodies.
 // - revolute, continuous: a hinge; prismatic: a slide. planar: slides along two directions across the
 //   axis, "NAME_x" and "NAME_y", and a hinge about it, "NAME". floating: a free joint, or on a body that
 //   moves itself three slides "NAME_x", "NAME_y", "NAME_z" and a ball joint, "NAME".

@@ -126,6 +126,11 @@ void make_mesh(Reader& reader, const std::string& name, MeshAsset& asset) {
   } catch (const Error& error) {
     fail(a.element(), "{}", error.what());
   }
+  reader.mesh_vertices += mesh->vertices.size();
+  if (reader.mesh_vertices > reader.options.mesh_limits.vertices) {
+    fail(a.element(), "the meshes of the model have more than {} vertices together; simplify them",
+         reader.options.mesh_limits.vertices);
+  }
   if (asset.measures.flat) {
     reader.warn(a.element(),
                 "the mesh has no volume, so it is drawn only; set inertia=\"shell\" if it is a thin sheet");
@@ -142,7 +147,7 @@ void read_assets(Reader& reader) {
       asset.element = element;
       add(reader.meshes, element, std::move(asset));
     }
-    if (element.name() == "hfield") add(reader.height_fields, element, element);
+    if (element.name() == "hfield") add(reader.height_fields, element, HeightFieldAsset{element, nullptr});
     if (element.name() == "material") read_material(reader, element);
   }
 }

@@ -14,6 +14,24 @@ struct Members {
   std::unordered_set<std::string> bodies, joints, frames, geometries, tendons, actuators;
 };
 
+// By what they act on: they need not have names.
+bool has_tendon(const Members& m, const TendonDescription& tendon) {
+  return std::all_of(tendon.terms.begin(), tendon.terms.end(),
+                     [&](const auto& term) { return m.joints.contains(term.joint); });
+}
+
+bool has_actuator(const Members& m, const ActuatorDescription& actuator) {
+  switch (actuator.transmission) {
+    case TransmissionType::tendon: return m.tendons.contains(actuator.target);
+    case TransmissionType::frame:
+      return m.frames.contains(actuator.target) &&
+             (actuator.reference_frame.empty() || m.frames.contains(actuator.reference_frame));
+    case TransmissionType::joint:
+    case TransmissionType::joint_in_parent: break;
+  }
+  return m.joints.contains(actuator.target);
+}
+
 Members members_below(const Description& d, const std::string& root) {
   Members m;
   m.bodies.insert(root);
@@ -29,17 +47,10 @@ Members members_below(const Description& d, const std::string& root) {
     if (m.bodies.contains(g.body)) m.geometries.insert(g.name);
   }
   for (const auto& t : d.tendons) {
-    const bool inside = std::all_of(t.terms.begin(), t.terms.end(),
-                                    [&](const auto& term) { return m.joints.contains(term.joint); });
-    if (inside) m.tendons.insert(t.name);
+    if (has_tendon(m, t)) m.tendons.insert(t.name);
   }
-  const auto has = [&](const ActuatorDescription& a) {
-    if (a.transmission == TransmissionType::tendon) return m.tendons.contains(a.target);
-    if (a.transmission == TransmissionType::frame) return m.frames.contains(a.target);
-    return m.joints.contains(a.target);
-  };
   for (const auto& a : d.actuators) {
-    if (has(a)) m.actuators.insert(a.name);
+    if (has_actuator(m, a)) m.actuators.insert(a.name);
   }
   return m;
 }
@@ -72,8 +83,8 @@ Description subtree(Description d, const std::string& root) {
   d.bodies.front().parent = "world";
   std::erase_if(d.frames, [&](const auto& f) { return !m.bodies.contains(f.body); });
   std::erase_if(d.geometries, [&](const auto& g) { return !m.bodies.contains(g.body); });
-  std::erase_if(d.tendons, [&](const auto& t) { return !m.tendons.contains(t.name); });
-  std::erase_if(d.actuators, [&](const auto& a) { return !m.actuators.contains(a.name); });
+  std::erase_if(d.tendons, [&](const auto& t) { return !has_tendon(m, t); });
+  std::erase_if(d.actuators, [&](const auto& a) { return !has_actuator(m, a); });
   std::erase_if(d.equalities, [&](const auto& e) { return !has_equality(m, e); });
   std::erase_if(d.contact_pairs, [&](const auto& p) {
     return !m.geometries.contains(p.geometry1) || !m.geometries.contains(p.geometry2);
@@ -98,6 +109,25 @@ std::filesystem::path model_file(const Reader& reader, const Element& element, c
   fail(element, "attribute model: there is no <model> '{}' in <asset>{}", name, suggestion(name, known));
 }
 
+// The whole model, read when it is first attached: copies of copies cost no more than what they make.
+Description attached_model(Reader& reader, const std::filesystem::path& file) {
+  const auto known = reader.models.find(file.string());
+  if (known != reader.models.end()) return known->second;
+  LoadOptions options = reader.options;
+  options.attachment_depth += 1;
+  Description model = load_mjcf(file, options);
+  for (std::string& warning : std::exchange(model.warnings, {})) reader.warnings.add(std::move(warning));
+  return reader.models.emplace(file.string(), std::move(model)).first->second;
+}
+
+std::size_t elements_of(const Description& d) {
+  std::size_t joints = 0;
+  for (const BodyDescription& body : d.bodies) joints += body.joints.size();
+  return d.bodies.size() + joints + d.geometries.size() + d.frames.size() + d.contact_pairs.size() +
+         d.contact_exclusions.size() + d.tendons.size() + d.actuators.size() + d.equalities.size() +
+         d.sensors.size();
+}
+
 }  // namespace
 
 void attach_model(Reader& reader, const Element& element, const std::string& parent, const Pose& pose) {
@@ -112,11 +142,8 @@ void attach_model(Reader& reader, const Element& element, const std::string& par
   }
   if (!reader.options.other_files)
     fail(element, "other models are not read here; write its bodies into this text");
-  LoadOptions options = reader.options;
-  options.attachment_depth += 1;
-  options.most_elements -= std::min(options.most_elements, reader.element_count);
   const std::filesystem::path file = model_file(reader, element, a.text("model"));
-  Description part = load_mjcf(file, options);
+  Description part = attached_model(reader, file);
   const std::string body = a.text("body");
   if (!body.empty() && body != "world") {
     std::vector<std::string> known;
@@ -127,7 +154,7 @@ void attach_model(Reader& reader, const Element& element, const std::string& par
     part = subtree(std::move(part), body);
   }
   if (!part.keyframes.empty()) reader.warn(element, "keyframes of attached models are left out");
-  reader.element_count += part.bodies.size() + part.geometries.size() + part.frames.size();
+  reader.count(element, elements_of(part));
   for (const BodyDescription& b : part.bodies) reader.joint_count += b.joints.size();
   try {
     articula::attach(reader.description, part, a.text("prefix"), parent, pose);

@@ -25,11 +25,52 @@ std::vector<double> numbers(const Element& element, const char* name, std::strin
   return result;
 }
 
-const Element* Attributes::layer_with(const char* name) const {
-  for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) {
-    if (layer->attribute(name) != nullptr) return &*layer;
+namespace {
+
+bool is_rotation(std::string_view name) {
+  return std::find(rotation_forms.begin(), rotation_forms.end(), name) != rotation_forms.end();
+}
+
+std::size_t count_words(std::string_view text) {
+  std::size_t words = 0;
+  while (!next_word(text).empty()) ++words;
+  return words;
+}
+
+bool comes_before(const Defaults::Entry& entry, std::string_view name) { return entry.name < name; }
+
+}  // namespace
+
+void Defaults::add(const Element& element) {
+  constexpr std::size_t most = 1000;
+  for (const pugi::xml_attribute attribute : element.node.attributes()) {
+    const Entry added{attribute.name(), count_words(attribute.value()), element};
+    std::erase_if(entries_, [&](const Entry& old) {
+      if (old.element.node == element.node) return false;
+      const bool overridden = old.name == added.name && old.words <= added.words;
+      return overridden || (is_rotation(old.name) && is_rotation(added.name));
+    });
+    auto at = std::lower_bound(entries_.begin(), entries_.end(), added.name, comes_before);
+    while (at != entries_.end() && at->name == added.name) ++at;
+    entries_.insert(at, added);
+    if (entries_.size() > most) {
+      fail(element, "the default classes give <{}> more than {} attributes", element.name(), most);
+    }
   }
-  return nullptr;
+}
+
+std::span<const Defaults::Entry> Defaults::with(std::string_view name) const {
+  const auto begin = std::lower_bound(entries_.begin(), entries_.end(), name, comes_before);
+  auto end = begin;
+  while (end != entries_.end() && end->name == name) ++end;
+  return {begin, end};
+}
+
+const Element* Attributes::layer_with(const char* name) const {
+  if (element_.attribute(name) != nullptr) return &element_;
+  const std::span<const Defaults::Entry> found =
+      defaults_ == nullptr ? std::span<const Defaults::Entry>() : defaults_->with(name);
+  return found.empty() ? nullptr : &found.back().element;
 }
 
 std::string Attributes::text(const char* name) const {
@@ -43,20 +84,27 @@ std::string Attributes::required(const char* name) const {
   return layer->text(name);
 }
 
+void Attributes::read_layer(const Element& layer, const char* name, std::span<double> values,
+                            std::size_t least) const {
+  const std::vector<double> given = numbers(layer, name, layer.attribute(name));
+  if (given.size() < least || given.size() > values.size()) {
+    fail(layer, "attribute {} has {} numbers; it needs {}", name, given.size(),
+         least == values.size() ? fmt::format("{}", least) : fmt::format("{} to {}", least, values.size()));
+  }
+  std::copy(given.begin(), given.end(), values.begin());
+}
+
 bool Attributes::read(const char* name, std::span<double> values, std::size_t least) const {
   bool found = false;
-  for (const Element& layer : layers_) {
-    const char* text = layer.attribute(name);
-    if (text == nullptr) continue;
-    const std::vector<double> given = numbers(layer, name, text);
-    if (given.size() < least || given.size() > values.size()) {
-      fail(layer, "attribute {} has {} numbers; it needs {}", name, given.size(),
-           least == values.size() ? fmt::format("{}", least) : fmt::format("{} to {}", least, values.size()));
+  if (defaults_ != nullptr) {
+    for (const Defaults::Entry& entry : defaults_->with(name)) {
+      read_layer(entry.element, name, values, least);
+      found = true;
     }
-    std::copy(given.begin(), given.end(), values.begin());
-    found = true;
   }
-  return found;
+  if (element_.attribute(name) == nullptr) return found;
+  read_layer(element_, name, values, least);
+  return true;
 }
 
 std::vector<double> Attributes::list(const char* name) const {

@@ -17,20 +17,38 @@ namespace articula::mjcf {
 using xml::Element;
 using xml::fail;
 
-// Layers are the elements of the default classes from the outermost inwards, then the element
-// itself; an inner layer overrides an outer one. A list that is shorter than the one it overrides
-// replaces only its first entries.
+// What a default class says of one kind of element: for every attribute the elements that give it, from the
+// outermost class inwards. A list that is shorter than the one it overrides replaces only its first entries,
+// so that several elements may count; what is overridden altogether is dropped, so that there are few of them
+// however deep classes are nested.
+class Defaults {
+ public:
+  struct Entry {
+    std::string_view name;
+    std::size_t words = 0;
+    Element element;
+  };
+
+  // An element of the class itself, or of one nested in those so far.
+  void add(const Element& element);
+  std::span<const Entry> with(std::string_view name) const;
+  std::size_t size() const { return entries_.size(); }
+
+ private:
+  std::vector<Entry> entries_;  // by name, then from the outermost inwards
+};
+
+// The forms of a rotation: an inner one overrides an outer one, whichever they are.
+constexpr std::array rotation_forms{"quat", "axisangle", "euler", "xyaxes", "zaxis"};
+
+// An element on top of its defaults.
 class Attributes {
  public:
-  explicit Attributes(const Element& element) : layers_{element} {}
-  Attributes(const Element& element, std::span<const Element> defaults) {
-    layers_.reserve(defaults.size() + 1);
-    layers_.assign(defaults.begin(), defaults.end());
-    layers_.push_back(element);
-  }
+  explicit Attributes(const Element& element, const Defaults* defaults = nullptr)
+      : element_(element),
+        defaults_(defaults) {}
 
-  const Element& element() const { return layers_.back(); }
-  std::span<const Element> layers() const { return layers_; }
+  const Element& element() const { return element_; }
 
   bool has(const char* name) const { return layer_with(name) != nullptr; }
   std::string text(const char* name) const;  // "" where it is absent
@@ -65,11 +83,14 @@ class Attributes {
     fail(*layer, "attribute {} is '{:.60}'; it must be one of {}", name, word, list);
   }
 
-  // The innermost layer with the attribute; null where there is none.
+  // The element itself or the innermost of its defaults with the attribute; null where there is none.
   const Element* layer_with(const char* name) const;
 
  private:
-  std::vector<Element> layers_;
+  void read_layer(const Element& layer, const char* name, std::span<double> values, std::size_t least) const;
+
+  Element element_;
+  const Defaults* defaults_;
 };
 
 // Numbers separated by white space, all finite unless `infinite` are welcome.

@@ -102,7 +102,8 @@ void require_moving_mass(const Reader& reader) {
   for (const std::size_t i : bodies_without_mass(reader.description.bodies)) {
     const BodyDescription& body = reader.description.bodies[i];
     throw Error(
-        "{}: body '{}' has joints, but no mass and inertia; add a geom with mass or an <inertial>, or set "
+        "{}: body '{:.100}' has joints, but no mass and inertia; add a geom with mass or an <inertial>, or "
+        "set "
         "boundmass and boundinertia of <compiler>",
         body.where, body.name);
   }

@@ -156,6 +156,7 @@ void read_fixed(Reader& reader, const Element& element, const std::string& suffi
   }
   if (tendon.terms.empty()) fail(element, "a fixed tendon needs at least one <joint>");
   read_spring_length(reader, a, tendon);
+  reader.tendon_index.emplace(tendon.name, reader.description.tendons.size());
   reader.description.tendons.push_back(std::move(tendon));
 }
 
@@ -212,7 +213,7 @@ void drop_idle_equalities(Reader& reader) {
   std::erase_if(reader.description.equalities, [&](const EqualityDescription& e) {
     const bool bodies = e.type == EqualityType::connect || e.type == EqualityType::weld;
     if (!bodies || e.first != e.second) return false;
-    reader.description.warnings.push_back(
+    reader.warnings.add(
         fmt::format("{}: both sides are on '{}': it cannot act and is left out", e.where, e.first));
     return true;
   });

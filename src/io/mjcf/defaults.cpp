@@ -5,7 +5,7 @@ namespace articula::mjcf {
 
 namespace {
 
-constexpr std::size_t most_classes = 10'000, deepest_class = 200;
+constexpr std::size_t most_classes = 10'000, deepest_class = 200, most_copied = 500'000;
 
 struct Pending {
   Element element;
@@ -35,6 +35,7 @@ std::string class_name(const Reader& reader, const Pending& pending) {
 // parent's own elements.
 void read_defaults(Reader& reader) {
   reader.classes["main"].name = "main";
+  std::size_t copied = 0;
   std::vector<Pending> pending;
   for (const Element& section : reader.tree.children(reader.tree.root(), "default")) {
     pending.push_back({section, "", 0});
@@ -50,13 +51,16 @@ void read_defaults(Reader& reader) {
       if (!next.parent.empty()) {
         const DefaultClass& parent = reader.classes[next.parent];
         own = parent;
+        for (const auto& [kind, defaults] : own.defaults) copied += 1 + defaults.size();
+        if (copied > most_copied)
+          fail(next.element, "the default classes give more than {} attributes", most_copied);
         own.actuator.enclosing = std::make_shared<const ActuatorDefaults>(parent.actuator);
       }
       own.name = name;
       const std::vector<Element> children = reader.tree.children(next.element);
       for (const Element& child : children) {
         if (child.name() == "default") continue;
-        own.layers[std::string(child.name())].push_back(child);
+        own.defaults[std::string(child.name())].add(child);
         add_actuator_default(own.actuator, child);
       }
       for (auto child = children.rbegin(); child != children.rend(); ++child) {
@@ -83,9 +87,8 @@ const DefaultClass& class_of(const Reader& reader, const Element& element, const
 Attributes with_defaults(const Reader& reader, const Element& element, std::string_view kind,
                          const DefaultClass* surrounding) {
   const DefaultClass& own = class_of(reader, element, surrounding);
-  const auto found = own.layers.find(kind);
-  if (found == own.layers.end()) return Attributes(element);
-  return Attributes(element, found->second);
+  const auto found = own.defaults.find(kind);
+  return Attributes(element, found == own.defaults.end() ? nullptr : &found->second);
 }
 
 }  // namespace articula::mjcf

@@ -22,9 +22,10 @@ void require_size(const Reader& reader, const Element& element, long long rows, 
   if (rows < 2 || columns < 2) {
     fail(element, "a height field of {} rows and {} columns; it needs at least two of each", rows, columns);
   }
-  if (rows * columns > static_cast<long long>(reader.options.most_field_cells)) {
-    fail(element, "a height field of {} by {} has more than {} cells; make it coarser", rows, columns,
-         reader.options.most_field_cells);
+  const std::size_t left = reader.options.most_field_cells - reader.field_cells;
+  if (rows * columns > static_cast<long long>(left)) {
+    fail(element, "with a height field of {} by {} there are more than {} cells; make it coarser", rows,
+         columns, reader.options.most_field_cells);
   }
 }
 
@@ -171,16 +172,14 @@ Grid read_grid(Reader& reader, const Attributes& a) {
 
 // Elevations are brought to [0, 1], in single precision.
 const HeightField& use_height_field(Reader& reader, const Element& user, const std::string& name) {
-  for (const auto& known : reader.description.height_fields) {
-    if (known->name == name) return *known;
-  }
   const auto found = reader.height_fields.find(name);
   if (found == reader.height_fields.end()) {
     std::vector<std::string> known;
     for (const auto& [other, unused] : reader.height_fields) known.push_back(other);
     fail(user, "attribute hfield: there is no height field '{}' in <asset>{}", name, suggestion(name, known));
   }
-  const Attributes a(found->second);
+  if (found->second.field != nullptr) return *found->second.field;
+  const Attributes a(found->second.element);
   auto field = std::make_shared<HeightField>();
   field->name = name;
   if (a.has("file")) field->file = find_asset(reader, a.element(), a.text("file")).string();
@@ -189,6 +188,7 @@ const HeightField& use_height_field(Reader& reader, const Element& user, const s
     fail(a.element(), "attribute size: all four numbers must be positive");
   }
   const Grid grid = read_grid(reader, a);
+  reader.field_cells += grid.values.size();
   field->rows = grid.rows;
   field->columns = grid.columns;
   if (!std::all_of(grid.values.begin(), grid.values.end(), [](float v) { return std::abs(v) < 1e30f; })) {
@@ -200,8 +200,9 @@ const HeightField& use_height_field(Reader& reader, const Element& user, const s
   for (float value : grid.values) {
     field->elevation.push_back(span > 1e-14f ? (value - *low) / span : value - *low);
   }
-  reader.description.height_fields.push_back(field);
-  return *field;
+  found->second.field = field;
+  reader.description.height_fields.push_back(std::move(field));
+  return *found->second.field;
 }
 
 }  // namespace articula::mjcf

@@ -73,34 +73,52 @@ void normalize_rotations(const Description& d, KeyframeDescription& key) {
   for (std::size_t i = 0; i < key.kinematic_rotation.size(); i += 4) normalize(key.kinematic_rotation, i);
 }
 
+// <size nkey="..."/>: at least as many, those that are not written at the reference state.
+std::size_t least_keyframes(const Reader& reader) {
+  int count = 0;
+  for (const Element& element : reader.tree.children(reader.tree.root(), "size")) {
+    Attributes(element).read("nkey", count);
+    if (count < 0) fail(element, "attribute nkey is {}; it cannot be negative", count);
+    if (static_cast<std::size_t>(count) > reader.options.most_elements) {
+      fail(element, "attribute nkey is {}; at most {} are made", count, reader.options.most_elements);
+    }
+  }
+  return static_cast<std::size_t>(count);
+}
+
+KeyframeDescription read_keyframe(const Description& d, const Element& element,
+                                  const KeyframeDescription& reference) {
+  const Attributes a(element);
+  KeyframeDescription key = reference;
+  key.name = element.text("name");
+  key.where = element.label();
+  a.read("time", key.time);
+  overwrite(a, "qpos", "coordinates", key.q);
+  overwrite(a, "qvel", "velocities", key.v);
+  overwrite(a, "act", "activations", key.activation);
+  overwrite(a, "ctrl", "controls", key.control);
+  overwrite(a, "mpos", "coordinates of mocap bodies", key.kinematic_position);
+  overwrite(a, "mquat", "quaternion entries of mocap bodies", key.kinematic_rotation);
+  normalize_rotations(d, key);
+  return key;
+}
+
 }  // namespace
 
 void read_keyframes(Reader& reader) {
-  const std::vector<Element> elements = reader.section("keyframe");
-  if (elements.empty()) return;
+  std::vector<Element> elements = reader.section("keyframe");
+  std::erase_if(elements, [](const Element& element) { return element.name() != "key"; });
+  const std::size_t count = std::max(elements.size(), least_keyframes(reader));
+  if (count == 0) return;
   Description& d = reader.description;
   const KeyframeDescription reference = reference_state(d);
-  std::size_t numbers = 0;
-  for (const Element& element : elements) {
-    if (element.name() != "key") continue;
-    const Attributes a(element);
-    KeyframeDescription key = reference;
-    key.name = element.text("name");
-    key.where = element.label();
-    a.read("time", key.time);
-    overwrite(a, "qpos", "coordinates", key.q);
-    overwrite(a, "qvel", "velocities", key.v);
-    overwrite(a, "act", "activations", key.activation);
-    overwrite(a, "ctrl", "controls", key.control);
-    overwrite(a, "mpos", "coordinates of mocap bodies", key.kinematic_position);
-    overwrite(a, "mquat", "quaternion entries of mocap bodies", key.kinematic_rotation);
-    normalize_rotations(d, key);
-    numbers += key.q.size() + key.v.size() + key.control.size();
-    constexpr std::size_t most_numbers = 10'000'000;
-    if (numbers > most_numbers)
-      fail(element, "the keyframes hold more than {} numbers; split the file", most_numbers);
-    d.keyframes.push_back(std::move(key));
+  constexpr std::size_t most_numbers = 5'000'000;
+  if (count * (1 + reference.q.size() + reference.v.size() + reference.control.size()) > most_numbers) {
+    fail(elements.empty() ? reader.tree.root() : elements.front(),
+         "{} keyframes hold more than {} numbers; split the file", count, most_numbers);
   }
+  for (const Element& element : elements) d.keyframes.push_back(read_keyframe(d, element, reference));
+  d.keyframes.resize(count, reference);
 }
 
 }  // namespace articula::mjcf

@@ -151,10 +151,8 @@ const JointDescription* find_joint(const Reader& reader, const std::string& name
 }
 
 const TendonDescription* find_tendon(const Reader& reader, const std::string& name) {
-  for (const TendonDescription& tendon : reader.description.tendons) {
-    if (tendon.name == name) return &tendon;
-  }
-  return nullptr;
+  const auto found = reader.tendon_index.find(name);
+  return found == reader.tendon_index.end() ? nullptr : &reader.description.tendons[found->second];
 }
 
 void refuse_drawn_tendon(const Reader& reader, const Element& element,

@@ -54,9 +54,10 @@ Description read(const xml::Tree& tree, const LoadOptions& options) {
   drop_idle_equalities(reader);
   // What was fused with the world is no longer part of the total.
   if (reader.compiler.total_mass > 0.0) set_total_mass(reader.description, reader.compiler.total_mass);
-  resolve_reference_inertia(reader);
   read_keyframes(reader);
+  resolve_reference_inertia(reader);
   apply_flags(reader);
+  reader.description.warnings = reader.warnings.take();
   return std::move(reader.description);
 }
 
@@ -74,12 +75,15 @@ std::vector<Element> Reader::section(std::string_view name) const {
 }  // namespace mjcf
 
 Description load_mjcf(const std::filesystem::path& file, const LoadOptions& options) {
-  return mjcf::read(xml::Tree::read(file, "include"), options);
+  xml::Limits limits;
+  limits.elements = options.most_elements;
+  return mjcf::read(xml::Tree::read(file, "include", limits), options);
 }
 
 Description parse_mjcf(std::string_view text, const std::filesystem::path& directory,
                        const LoadOptions& options) {
   xml::Limits limits;
+  limits.elements = options.most_elements;
   if (!options.other_files) limits.files = 0;
   return mjcf::read(xml::Tree::parse(text, options.name, directory, "include", limits), options);
 }

@@ -7,7 +7,6 @@ namespace articula::mjcf {
 namespace {
 
 constexpr double smallest_norm = 1e-7;  // squared: what MuJoCo takes for zero
-constexpr std::array forms{"quat", "axisangle", "euler", "xyaxes", "zaxis"};
 
 Vector3 unit(const Element& element, const char* attribute, const Vector3& vector) {
   if (vector.norm() < smallest_norm) fail(element, "attribute {} has an axis of length zero", attribute);
@@ -72,18 +71,29 @@ Quaternion rotation_of_euler(const Vector3& angles, const Compiler& compiler) {
   return result.normalized();
 }
 
-// The innermost layer that gives a rotation decides, in whatever form.
+namespace {
+
+// How a layer gives a rotation; null where it gives none.
+const char* form_of(const Element& layer) {
+  const char* found = nullptr;
+  for (const char* form : rotation_forms) {
+    if (layer.attribute(form) == nullptr) continue;
+    if (found != nullptr) fail(layer, "both {} and {} give a rotation; keep one of them", found, form);
+    found = form;
+  }
+  return found;
+}
+
+}  // namespace
+
+// The element itself decides, else the innermost of its defaults with a rotation, in whatever form.
 std::optional<Quaternion> read_rotation(const Attributes& attributes, const Compiler& compiler) {
-  for (auto layer = attributes.layers().rbegin(); layer != attributes.layers().rend(); ++layer) {
-    const char* found = nullptr;
-    for (const char* form : forms) {
-      if (layer->attribute(form) == nullptr) continue;
-      if (found != nullptr) {
-        fail(*layer, "both {} and {} give a rotation; keep one of them", found, form);
-      }
-      found = form;
-    }
-    if (found != nullptr) return from_form(*layer, found, compiler);
+  if (const char* form = form_of(attributes.element())) {
+    return from_form(attributes.element(), form, compiler);
+  }
+  for (const char* form : rotation_forms) {
+    const Element* layer = attributes.layer_with(form);
+    if (layer != nullptr) return from_form(*layer, form_of(*layer), compiler);
   }
   return std::nullopt;
 }

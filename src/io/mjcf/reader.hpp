@@ -15,6 +15,7 @@
 #include "io/mesh/finish.hpp"
 #include "io/mjcf/actuator_settings.hpp"
 #include "io/mjcf/attributes.hpp"
+#include "io/warnings.hpp"
 
 namespace articula::mjcf {
 
@@ -43,11 +44,9 @@ struct Flags {
   std::bitset<31> disabled_groups;  // of actuators
 };
 
-// A default class holds, for each kind of element, the elements that give its defaults, from the
-// outermost class inwards.
 struct DefaultClass {
   std::string name;
-  std::map<std::string, std::vector<Element>, std::less<>> layers;
+  std::map<std::string, Defaults, std::less<>> defaults;  // by kind of element
   ActuatorDefaults actuator;
 };
 
@@ -58,6 +57,11 @@ struct MeshAsset {
   bool kept = false;           // some geometry in the description has it
   std::shared_ptr<Mesh> mesh;  // null until it is used
   MeshMeasures measures;
+};
+
+struct HeightFieldAsset {
+  Element element;
+  std::shared_ptr<const HeightField> field;  // null until it is used
 };
 
 enum class Kind { body, joint, site, geometry, tendon, actuator, equality, sensor };
@@ -93,7 +97,8 @@ struct Reader {
   std::map<std::string, DefaultClass, std::less<>> classes{};
   std::map<std::string, MeshAsset, std::less<>> meshes{};
   std::map<std::string, TriangleMesh> mesh_files{};  // by path, as read
-  std::map<std::string, Element, std::less<>> height_fields{};
+  std::map<std::string, HeightFieldAsset, std::less<>> height_fields{};
+  std::size_t field_cells = 0, mesh_vertices = 0;                        // of all assets made so far
   std::map<std::string, std::array<float, 4>, std::less<>> materials{};  // colours
   std::unordered_set<std::string> used_geometry_names{};                 // by pairs and sensors
   Replicas replicas{};
@@ -102,23 +107,27 @@ struct Reader {
   std::unordered_set<std::string> drawn_tendons{};    // spatial ones, left out
   std::unordered_set<std::string> lost_actuators{};   // that tie a replica to something outside
   std::unordered_map<std::string, std::pair<std::size_t, std::size_t>> joint_index{};  // body, joint
-  std::unordered_map<std::string, std::size_t> site_index{};
+  std::unordered_map<std::string, std::size_t> site_index{}, tendon_index{};
   std::unordered_map<std::string, Vector2> idle_ranges{};         // by joint: given, but limited="false"
   std::map<std::size_t, std::array<double, 2>> spring_dampers{};  // by joint: time constant, damping ratio
   std::map<std::size_t, double> damping_ratios{};                 // by actuator
   std::size_t joint_count = 0;
   std::size_t element_count = 0;
+  std::map<std::string, Description> models{};  // by path: what <attach> takes parts of
+  Warnings warnings{};
   Description description{};
 
   // The children of all top-level sections of that name, in order.
   std::vector<Element> section(std::string_view name) const;
-  void warn(const Element& element, const std::string& text) {
-    description.warnings.push_back(fmt::format("{}: {}", element.label(), text));
+  template <class Text>
+  void warn(const Element& element, const Text& text) {
+    warnings.add(element, text);
   }
   // Every element made counts, so that a few nested <replicate> cannot fill the memory.
-  void count(const Element& element) {
-    if (++element_count > options.most_elements) {
-      fail(element, "the model has more than {} elements; lower the count of <replicate>",
+  void count(const Element& element, std::size_t made = 1) {
+    element_count += made;
+    if (element_count > options.most_elements) {
+      fail(element, "the model has more than {} elements; lower the count of <replicate> and <attach>",
            options.most_elements);
     }
   }

@@ -11,6 +11,7 @@
 #include "articula/dynamics/rnea.hpp"
 #include "articula/model/builder.hpp"
 #include "io/mjcf/reader.hpp"
+#include "model/validation.hpp"
 
 namespace articula::mjcf {
 
@@ -127,6 +128,7 @@ class ReferenceInertia {
 // with stiffness kp:  kv = 2 z sqrt(kp m).
 void resolve_reference_inertia(Reader& reader) {
   if (reader.spring_dampers.empty() && reader.damping_ratios.empty()) return;
+  validate(reader.description);  // before the work is done for nothing
   ReferenceInertia inertia(reader);
   std::size_t index = 0;
   for (BodyDescription& body : reader.description.bodies) {

@@ -219,7 +219,7 @@ class Checker {
     if (!soft_.empty()) {
       std::string names;
       for (const std::string& name : soft_) names += (names.empty() ? "" : ", ") + name;
-      reader_.description.warnings.push_back(
+      reader_.warnings.add(
           fmt::format("{}: {} shape soft constraints; ours are hard, so they have no effect (said once)",
                       first_soft_, names));
     }
@@ -237,8 +237,10 @@ class Checker {
           name.starts_with("xsi:")) {
         continue;
       }
-      warn(element, fmt::format("attribute {:.60} is unknown and has no effect{}", name,
-                                suggestion(name, words(rule.attributes))));
+      reader_.warn(element, [&] {
+        return fmt::format("attribute {:.60} is unknown and has no effect{}", name,
+                           suggestion(name, words(rule.attributes)));
+      });
     }
   }
 
@@ -250,25 +252,20 @@ class Checker {
         if (child->name() == refusal.element) fail(*child, "{}", refusal.reason);
       }
       if (kind.empty()) {
-        warn(*child, fmt::format("the element is unknown inside <{}> and has no effect{}", element.name(),
-                                 suggestion(child->name(), words(rule.children))));
+        reader_.warn(*child, [&] {
+          return fmt::format("the element is unknown inside <{}> and has no effect{}", element.name(),
+                             suggestion(child->name(), words(rule.children)));
+        });
         continue;
       }
       pending_.emplace_back(*child, find_rule(kind));
     }
   }
 
-  void warn(const Element& element, const std::string& text) {
-    constexpr std::size_t most_warnings = 100;
-    if (++warnings_ < most_warnings) reader_.warn(element, text);
-    if (warnings_ == most_warnings) reader_.warn(element, "there are more unknown elements and attributes");
-  }
-
   Reader& reader_;
   std::vector<std::pair<Element, const Rule*>> pending_;
   std::vector<std::string> soft_;
   std::string first_soft_;
-  std::size_t warnings_ = 0;
 };
 
 }  // namespace

@@ -138,7 +138,7 @@ void add_geometry(Reader& reader, const Link& link, const Element& element, bool
   }
   const std::string why_not = read_shape(reader, link, shapes.front(), collides, g);
   if (!why_not.empty()) {
-    reader.description.warnings.push_back(why_not + "; it is left out");
+    reader.warnings.add(why_not + "; it is left out");
     return;
   }
   if (g.type == ShapeType::plane && !reader.scopes[static_cast<std::size_t>(link.scope)].is_static) {

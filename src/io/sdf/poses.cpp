@@ -68,18 +68,20 @@ Pose pose_of(Reader& reader, const std::string& name) {
   return reader.nodes.at(name).pose;
 }
 
+// What was passed on the way is then attached to the link itself, so that no chain is walked twice.
 int link_of(Reader& reader, const Element& user, const std::string& name) {
-  std::size_t steps = 0;
-  for (std::string at = name; at != "world";) {
-    const auto link = reader.link_index.find(at);
-    if (link != reader.link_index.end()) return link->second;
-    const Node& node = node_named(reader, user, at);
-    if (node.attached_to.empty() || ++steps > reader.nodes.size()) {
+  std::vector<Node*> passed;
+  std::string at = name;
+  while (at != "world" && !reader.link_index.contains(at)) {
+    Node& node = node_named(reader, user, at);
+    if (node.attached_to.empty() || passed.size() > reader.nodes.size()) {
       fail(user, "'{}' is attached to itself, by way of other frames; break the circle", name);
     }
+    passed.push_back(&node);
     at = node.attached_to;
   }
-  return -1;
+  for (Node* node : passed) node->attached_to = at;
+  return at == "world" ? -1 : reader.link_index.at(at);
 }
 
 }  // namespace articula::sdf

@@ -10,10 +10,12 @@
 
 #include "articula/io/sdf.hpp"
 #include "io/mesh/library.hpp"
+#include "io/warnings.hpp"
 #include "io/xml.hpp"
 
 namespace articula::sdf {
 
+using xml::child_of;
 using xml::Element;
 using xml::fail;
 
@@ -75,24 +77,24 @@ struct Reader {
   std::vector<Joint> joints{};
   std::vector<Frame> frames{};
   std::unordered_map<std::string, int> link_index{}, joint_index{};
-  std::set<std::string> said{}, geometry_names{};
+  std::set<std::string> geometry_names{};
   MeshLibrary meshes{options.mesh_limits};
+  Warnings warnings{};
   Description description{};
 
-  void warn(const Element& element, const std::string& text) {
-    description.warnings.push_back(fmt::format("{}: {}", element.label(), text));
+  template <class Text>
+  void warn(const Element& element, const Text& text) {
+    warnings.add(element, text);
   }
   // Said of the first element of its kind only.
   void warn_once(const Element& element, const std::string& kind, const std::string& text) {
-    if (said.insert(kind).second) warn(element, text + " (said once)");
+    warnings.add_once(element, kind, text + " (said once)");
   }
 };
 
 // ------------------------------------------------------------------ values (values.cpp)
 
 std::vector<Element> children_of(const Element& parent, std::string_view name = {});
-// The first child of that name; an element without a node where there is none.
-Element child_of(const Element& parent, std::string_view name);
 std::string text_of(const Element& element);  // without white space around it
 // Each leaves the value alone where there is no such child, and returns whether there is.
 bool read(const Element& parent, const char* child, double& value, bool infinite = false);

@@ -61,6 +61,7 @@ Description describe(xml::Tree tree, const std::filesystem::path& directory,
   refuse_circles_of_mimics(reader.description);
   reader.meshes.move_to(reader.description);
   order_as_tree(reader.description);
+  reader.description.warnings = reader.warnings.take();
   return std::move(reader.description);
 }
 

@@ -17,13 +17,6 @@ std::vector<Element> children_of(const Element& parent, std::string_view name) {
   return result;
 }
 
-Element child_of(const Element& parent, std::string_view name) {
-  for (pugi::xml_node node = parent.node.first_child(); node; node = node.next_sibling()) {
-    if (node.type() == pugi::node_element && name == node.name()) return {node, parent.file};
-  }
-  return {};
-}
-
 std::string text_of(const Element& element) {
   std::string_view text = element.node.child_value();
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);

@@ -87,8 +87,8 @@ std::optional<Problem> read_shape(Reader& reader, const Element& shape, bool col
   return left_out(error.what());
 }
 
-bool read_colour(const Reader& reader, const Element& material, std::array<float, 4>& colour) {
-  const Element element = child_of(reader, material, "color");
+bool read_colour(const Element& material, std::array<float, 4>& colour) {
+  const Element element = child_of(material, "color");
   std::array<double, 4> rgba{};
   if (!element.node || !Attributes(element).read("rgba", rgba, 4)) return false;
   for (std::size_t i = 0; i < 4; ++i) colour[i] = static_cast<float>(rgba[i]);
@@ -96,18 +96,18 @@ bool read_colour(const Reader& reader, const Element& material, std::array<float
 }
 
 void read_materials(Reader& reader) {
-  if (!reader.said.insert("materials").second) return;
+  if (std::exchange(reader.materials_read, true)) return;
   for (const Element& element : reader.tree.children(reader.tree.root(), "material")) {
     std::array<float, 4> colour{};
-    if (read_colour(reader, element, colour)) reader.materials.emplace(element.text("name"), colour);
+    if (read_colour(element, colour)) reader.materials.emplace(element.text("name"), colour);
   }
 }
 
 void set_colour(Reader& reader, const Element& element, GeometryDescription& g) {
-  const Element material = child_of(reader, element, "material");
+  const Element material = child_of(element, "material");
   if (!material.node) return;
   const std::string name = material.text("name");
-  if (read_colour(reader, material, g.rgba)) {
+  if (read_colour(material, g.rgba)) {
     if (!name.empty()) reader.materials.emplace(name, g.rgba);
     return;
   }
@@ -116,11 +116,10 @@ void set_colour(Reader& reader, const Element& element, GeometryDescription& g) 
 }
 
 // Bullet's extension.
-void read_contact(const Reader& reader, const Element& link, GeometryDescription& g) {
-  const Element contact = child_of(reader, link, "contact");
+void read_contact(const Element& contact, GeometryDescription& g) {
   if (!contact.node) return;
   const auto read = [&](const char* name, double& value) {
-    const Element element = child_of(reader, contact, name);
+    const Element element = child_of(contact, name);
     if (!element.node) return;
     Attributes(element).read("value", value);
     if (value < 0.0) fail(element, "attribute value is {}; it cannot be negative", value);
@@ -129,18 +128,20 @@ void read_contact(const Reader& reader, const Element& link, GeometryDescription
   read("restitution", g.restitution);
 }
 
-void add_geometry(Reader& reader, const Link& link, const Element& element, bool collides) {
-  const Element holder = child_of(reader, element, "geometry");
+// `contact`: the link's, for what collides; without a node where it has none.
+void add_geometry(Reader& reader, const Link& link, const Element& element, bool collides,
+                  const Element& contact) {
+  const Element holder = child_of(element, "geometry");
   if (!holder.node) fail(element, "<geometry> is missing; add it");
   const std::vector<Element> shapes = reader.tree.children(holder);
   if (shapes.empty()) fail(holder, "there is no shape in it; use a box, sphere, cylinder, capsule or mesh");
   GeometryDescription g;
   g.body = link.body;
   g.where = element.label();
-  g.pose = link.pose * read_origin(reader, element);
+  g.pose = link.pose * read_origin(element);
   if (!collides && shapes.front().name() == "mesh" && !reader.options.visual_meshes) return;
   if (const auto problem = read_shape(reader, shapes.front(), collides, g)) {
-    reader.description.warnings.push_back(*problem);
+    reader.warnings.add(*problem);
     return;
   }
   const std::string name = element.text("name");
@@ -151,7 +152,7 @@ void add_geometry(Reader& reader, const Link& link, const Element& element, bool
       const std::string numbered = fmt::format("{}_{}", link.name, reader.collision_count[link.name]++);
       if (reader.geometry_names.insert(numbered).second) g.name = numbered;
     }
-    read_contact(reader, link.element, g);
+    read_contact(contact, g);
   } else {
     g.contype = g.conaffinity = 0;
     g.group = 1;
@@ -163,11 +164,12 @@ void add_geometry(Reader& reader, const Link& link, const Element& element, bool
 
 void add_geometries(Reader& reader, const Link& link) {
   read_materials(reader);
+  const Element contact = child_of(link.element, "contact");
   for (const Element& element : reader.tree.children(link.element, "collision")) {
-    add_geometry(reader, link, element, true);
+    add_geometry(reader, link, element, true, contact);
   }
   for (const Element& element : reader.tree.children(link.element, "visual")) {
-    add_geometry(reader, link, element, false);
+    add_geometry(reader, link, element, false, {});
   }
 }
 

@@ -26,7 +26,7 @@ Motion read_motion(const Element& element) {
 }
 
 int read_end(const Reader& reader, const Element& joint, const char* end) {
-  const Element element = child_of(reader, joint, end);
+  const Element element = child_of(joint, end);
   if (!element.node) fail(joint, "<{} link=\"...\"/> is missing; add it", end);
   const std::string name = element.text("link");
   const int link = find(reader.link_index, name);
@@ -35,9 +35,9 @@ int read_end(const Reader& reader, const Element& joint, const char* end) {
 }
 
 // In the joint's frame, which is the child link's.
-Vector3 read_axis(const Reader& reader, const Element& joint) {
+Vector3 read_axis(const Element& joint) {
   Vector3 axis = Vector3::UnitX();
-  const Element element = child_of(reader, joint, "axis");
+  const Element element = child_of(joint, "axis");
   if (!element.node) return axis;
   Attributes(element).read("xyz", axis);
   if (axis.norm() < 1e-10) fail(element, "attribute xyz has no length; the joint needs a direction");
@@ -46,7 +46,7 @@ Vector3 read_axis(const Reader& reader, const Element& joint) {
 
 void read_limits(Reader& reader, const Joint& joint, JointDescription& described) {
   const bool bounded = joint.motion == Motion::revolute || joint.motion == Motion::prismatic;
-  const Element element = child_of(reader, joint.element, "limit");
+  const Element element = child_of(joint.element, "limit");
   if (!element.node) {
     if (bounded) reader.warn(joint.element, "<limit> is missing; the joint moves without limits");
     return;
@@ -75,8 +75,8 @@ void read_limits(Reader& reader, const Joint& joint, JointDescription& described
   if (effort > 0.0 && effort < out_of_reach) described.actuator_force_range = Vector2(-effort, effort);
 }
 
-void read_dynamics(const Reader& reader, const Joint& joint, JointDescription& described) {
-  const Element element = child_of(reader, joint.element, "dynamics");
+void read_dynamics(const Joint& joint, JointDescription& described) {
+  const Element element = child_of(joint.element, "dynamics");
   if (!element.node) return;
   const Attributes a(element);
   a.read("damping", described.damping);
@@ -115,7 +115,7 @@ void read_joints(Reader& reader) {
     joint.motion = read_motion(element);
     joint.parent = read_end(reader, element, "parent");
     joint.child = read_end(reader, element, "child");
-    joint.origin = read_origin(reader, element);
+    joint.origin = read_origin(element);
     Link& child = reader.links[joint.child];
     if (joint.parent == joint.child)
       fail(element, "link '{}' cannot be its own parent; name another link", child.name);
@@ -136,14 +136,14 @@ std::vector<JointDescription> make_joints(Reader& reader, const Joint& joint, bo
   described.where = joint.element.label();
   std::vector<JointDescription> result;
   if (joint.motion == Motion::fixed) return result;
-  read_dynamics(reader, joint, described);
+  read_dynamics(joint, described);
   if (joint.motion == Motion::floating) {
     described.type = free ? JointType::free : JointType::ball;
     if (!free) add_slides(described, Matrix3::Identity(), 3, result);
     result.push_back(std::move(described));
     return result;
   }
-  described.axis = read_axis(reader, joint.element);
+  described.axis = read_axis(joint.element);
   read_limits(reader, joint, described);
   described.type = joint.motion == Motion::prismatic ? JointType::slide : JointType::hinge;
   if (joint.motion == Motion::planar) {
@@ -155,15 +155,17 @@ std::vector<JointDescription> make_joints(Reader& reader, const Joint& joint, bo
 
 void read_mimics(Reader& reader) {
   for (const Joint& joint : reader.joints) {
-    const Element element = child_of(reader, joint.element, "mimic");
+    const Element element = child_of(joint.element, "mimic");
     if (!element.node) continue;
     const std::string name = element.text("joint");
     const int other = find(reader.joint_index, name);
     if (other < 0) {
-      std::vector<std::string> known;
-      for (const Joint& j : reader.joints) known.push_back(j.name);
-      reader.warn(element, fmt::format("there is no joint '{}' to mimic, so it moves on its own{}", name,
-                                       suggestion(name, known)));
+      reader.warn(element, [&] {
+        std::vector<std::string> known;
+        for (const Joint& j : reader.joints) known.push_back(j.name);
+        return fmt::format("there is no joint '{:.100}' to mimic, so it moves on its own{}", name,
+                           suggestion(name, known));
+      });
       continue;
     }
     if (reader.joints[other].name == joint.name) fail(element, "a joint cannot mimic itself");

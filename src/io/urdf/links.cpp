@@ -37,13 +37,13 @@ std::string oddity(double mass, const Matrix3& inertia) {
 }
 
 InertiaDescription read_inertial(Reader& reader, const Element& element) {
-  const Element mass = child_of(reader, element, "mass"), matrix = child_of(reader, element, "inertia");
+  const Element mass = child_of(element, "mass"), matrix = child_of(element, "inertia");
   if (!mass.node) fail(element, "<mass value=\"...\"/> is missing; add it");
   if (!matrix.node) fail(element, "<inertia ixx=\"...\" .../> is missing; add it");
   InertiaDescription inertia;
   if (!Attributes(mass).read("value", inertia.mass)) fail(mass, "attribute value is missing; add it");
   if (inertia.mass < 0.0) fail(mass, "attribute value is {}; a mass cannot be negative", inertia.mass);
-  const Pose origin = read_origin(reader, element);
+  const Pose origin = read_origin(element);
   const Matrix3 R = origin.rotation.toRotationMatrix();
   inertia.com = origin.position;
   const Matrix3 about_com = R * read_matrix(matrix) * R.transpose();
@@ -70,13 +70,14 @@ void read_links(Reader& reader) {
     if (reader.links.size() >= reader.options.most_elements) {
       fail(element, "there are more than {} links; split the model", reader.options.most_elements);
     }
-    const Element inertial = child_of(reader, element, "inertial");
+    const Element inertial = child_of(element, "inertial");
     if (inertial.node) link.inertia = read_inertial(reader, inertial);
+    link.collides = child_of(element, "collision").node;
     reader.links.push_back(std::move(link));
   }
   if (reader.links.empty()) {
     fail(reader.tree.root(), "there is no <link> in it{}",
-         child_of(reader, reader.tree.root(), "disable_collisions").node
+         child_of(reader.tree.root(), "disable_collisions").node
              ? "; this is an SRDF file, which goes with a URDF file"
              : "; a robot has at least one");
   }

@@ -101,15 +101,42 @@ class TreeBuilder {
     }
     const bool floats = joint == nullptr && reader_.options.floating_base;
     const bool fixed = joint == nullptr ? !floats : joint->motion == Motion::fixed;
-    if (fixed && link.name == "world" && joint == nullptr) {
+    link.is_static = fixed && (joint == nullptr || reader_.links[joint->parent].is_static);
+    const bool apart = stays_apart(link);
+    if (fixed && link.name == "world" && joint == nullptr && !apart) {
       link.body = "world";
-    } else if (fixed && is_massless(link)) {
+      return;
+    }
+    const bool merged = fixed && is_massless(link) && !apart;
+    if (merged) {
       link.body = parent;
       link.pose = pose;
-      add_frame(link);
     } else {
       add_body(link, joint, parent, pose);
+      if (joint != nullptr) exclude_neighbour(reader_.links[joint->parent], *joint, link);
     }
+    if (fixed && is_massless(link)) add_frame(link);
+  }
+
+  static bool ties(const Joint& joint) {
+    return joint.motion != Motion::fixed && joint.motion != Motion::floating;
+  }
+
+  // Exclusions name bodies: what is said of a link must not hold for what the link is fixed to, nor what is
+  // said of that for the link.
+  bool stays_apart(const Link& link) const {
+    if (!link.collides) return false;
+    if (!reader_.disabled_pairs.empty()) return true;
+    return link.is_static && link.name != "world" &&
+           std::any_of(link.child_joints.begin(), link.child_joints.end(),
+                       [&](int child) { return ties(reader_.joints[child]); });
+  }
+
+  // Neighbours pass through each other. Between bodies that move that goes without saying; the world's own
+  // neighbours are all that stands on it.
+  void exclude_neighbour(const Link& above, const Joint& joint, const Link& link) {
+    if (!ties(joint) || !above.is_static || !above.is_body || !above.collides || !link.collides) return;
+    reader_.description.contact_exclusions.push_back({above.body, link.body, joint.element.label()});
   }
 
   void add_frame(const Link& link) {
@@ -149,6 +176,7 @@ class TreeBuilder {
     }
     link.body = body.name;
     link.pose = Pose{};
+    link.is_body = true;
     reader_.description.bodies.push_back(std::move(body));
   }
 
@@ -181,7 +209,7 @@ class TreeBuilder {
               body.where, body.name);
         }
         joint.armature = rotor;
-        reader_.description.warnings.push_back(fmt::format(
+        reader_.warnings.add(fmt::format(
             "{}: joint '{}' moves no inertia; a rotor of {:g} kg m^2 (kg) is put on it so that its "
             "motion is defined: add an <inertial> to link '{}'",
             joint.where, joint.name, rotor, body.name));

@@ -8,14 +8,9 @@ namespace articula {
 
 namespace urdf {
 
-Element child_of(const Reader& reader, const Element& parent, std::string_view name) {
-  const std::vector<Element> found = reader.tree.children(parent, name);
-  return found.empty() ? Element{} : found.front();
-}
-
-Pose read_origin(const Reader& reader, const Element& parent) {
+Pose read_origin(const Element& parent) {
   Pose pose;
-  const Element origin = child_of(reader, parent, "origin");
+  const Element origin = child_of(parent, "origin");
   if (!origin.node) return pose;
   const Attributes a(origin);
   Vector3 rpy = Vector3::Zero();
@@ -46,13 +41,15 @@ Description read(const xml::Tree& tree, const std::filesystem::path& directory, 
   check_schema(reader);
   read_links(reader);
   read_joints(reader);
+  read_disabled_pairs(reader);
   build_tree(reader);
   read_mimics(reader);
   refuse_circles_of_mimics(reader.description);
-  read_exclusions(reader);
-  if (!options.srdf.empty()) read_srdf(reader, options.srdf);
+  add_exclusions(reader);
+  read_frames(reader);
   reader.meshes.move_to(reader.description);
   order_as_tree(reader.description);
+  reader.description.warnings = reader.warnings.take();
   return std::move(reader.description);
 }
 
