@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "articula/error.hpp"
 #include "articula/io/load.hpp"
@@ -100,6 +101,83 @@ TEST_F(RoundTrip, links_too_light_for_mjcf_come_back_as_they_were) {
   EXPECT_TRUE(found.empty()) << found.size() << " differences, the first: " << found.front();
   EXPECT_EQ(second.bodies[0].inertia.mass, 0.0);
   EXPECT_LT(testing::dynamics_difference(build(first), build(second)), 1e-12);
+}
+
+// Where principal moments are equal rounding may choose other axes: it must find the same numbers.
+TEST_F(RoundTrip, meshes_with_equal_moments_keep_their_axes) {
+  constexpr const char* tetrahedron = R"(vertex="0 0 0 1 0 0 0 1 0 0 0 1")";
+  constexpr const char* faces = R"( face="0 2 1 0 1 3 1 2 3 0 3 2")";
+  constexpr const char* cube = R"(vertex="1 1 1 1 1 -1 1 -1 1 1 -1 -1 -1 1 1 -1 1 -1 -1 -1 1 -1 -1 -1")";
+  for (const std::string& shape :
+       {std::string(tetrahedron), std::string(tetrahedron) + faces, std::string(cube)}) {
+    for (const char* placing : {"", R"(scale="-1 1 1")", R"(scale="0.001 0.001 0.001")",
+                                R"(scale="-0.3 0.3 0.3" refpos="0.1 0.2 0.3" refquat="1 0.3 -0.2 0.7")",
+                                R"(inertia="shell")", R"(refquat="0.7 0.1 0.5 -0.2" inertia="convex")"}) {
+      const std::string text = fmt::format(
+          R"(<mujoco><asset><mesh name="m" {} {}/></asset><worldbody><body><freejoint/>
+             <geom name="g" type="mesh" mesh="m" density="1e6"/></body></worldbody></mujoco>)",
+          shape, placing);
+      SCOPED_TRACE(text);
+      std::ofstream(directory / "given.xml") << text;
+      expect_same((directory / "given.xml").string());
+    }
+  }
+}
+
+TEST_F(RoundTrip, sizes_that_mean_nothing_and_keyframes_that_are_only_counted_stay) {
+  std::ofstream(directory / "given.xml") << R"(<mujoco><size nkey="3"/><worldbody><body><freejoint/>
+      <geom size="0.1 0.2 0.3"/><geom type="capsule" size="0.1 0.2 0.3"/></body></worldbody>
+      <keyframe><key name="one" qpos="1 2 3"/></keyframe></mujoco>)";
+  const Description d = describe((directory / "given.xml").string());
+  ASSERT_EQ(d.keyframes.size(), 3u);
+  EXPECT_EQ(d.keyframes[0].q[0], 1.0);
+  EXPECT_EQ(d.keyframes[2].q, (std::vector<double>{0, 0, 0, 1, 0, 0, 0}));
+  expect_same((directory / "given.xml").string());
+}
+
+TEST_F(RoundTrip, large_meshes_of_other_formats_go_into_files_beside_the_text) {
+  constexpr int rows = 150, columns = 151;
+  std::ofstream ply(directory / "dome.ply");
+  ply << "ply\nformat ascii 1.0\nelement vertex " << rows * columns
+      << "\nproperty float x\nproperty float y\nproperty float z\nelement face "
+      << 2 * (rows - 1) * (columns - 1) << "\nproperty list uchar int vertex_indices\nend_header\n";
+  for (int i = 0; i < rows * columns; ++i) {
+    const double x = i / columns, y = i % columns;
+    ply << x << ' ' << y << ' ' << 1e-3 * x * (rows - x) + 2e-3 * y * (columns - y) << '\n';
+  }
+  for (int i = 0; i + columns < rows * columns; ++i) {
+    if ((i + 1) % columns == 0) continue;
+    ply << "3 " << i << ' ' << i + columns << ' ' << i + 1 << "\n3 " << i + 1 << ' ' << i + columns << ' '
+        << i + columns + 1 << '\n';
+  }
+  ply << std::flush;
+  std::ofstream(directory / "given.urdf") << R"(<robot name="r"><link name="a"><inertial><mass value="1"/>
+      <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+      <collision><geometry><mesh filename="dome.ply" scale="0.01 -0.01 0.01"/></geometry></collision></link>
+      </robot>)";
+  expect_same((directory / "given.urdf").string());
+  EXPECT_TRUE(fs::exists(directory / "model_mesh0.msh"));
+  EXPECT_LT(fs::file_size(directory / "model.xml"), 10'000u);
+}
+
+// MuJoCo reads binary STL only.
+TEST_F(RoundTrip, ascii_stl_is_written_into_the_text) {
+  std::ofstream stl(directory / "a.stl");
+  stl << "solid a\n";
+  for (const char* triangle :
+       {"0 0 0 0 1 0 1 0 0", "0 0 0 1 0 0 0 0 1", "1 0 0 0 1 0 0 0 1", "0 0 0 0 0 1 0 1 0"}) {
+    std::istringstream numbers(triangle);
+    stl << "facet normal 0 0 0\nouter loop\n";
+    double x = 0.0, y = 0.0, z = 0.0;
+    while (numbers >> x >> y >> z) stl << "vertex " << x << ' ' << y << ' ' << z << '\n';
+    stl << "endloop\nendfacet\n";
+  }
+  stl << "endsolid\n" << std::flush;
+  std::ofstream(directory / "given.xml") << R"(<mujoco><asset><mesh name="m" file="a.stl"/></asset>
+      <worldbody><body><freejoint/><geom type="mesh" mesh="m"/></body></worldbody></mujoco>)";
+  const Description d = describe((directory / "given.xml").string());
+  EXPECT_EQ(to_mjcf(d, directory).find("a.stl"), std::string::npos);
+  expect_same((directory / "given.xml").string());
 }
 
 }  // namespace

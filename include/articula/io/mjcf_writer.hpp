@@ -16,7 +16,8 @@ namespace articula {
 // `directory` is where the text will be: files below it are referred to relative to it.
 std::string to_mjcf(const Description& description, const std::filesystem::path& directory = {});
 
-// Throws Error where the file cannot be written.
+// Meshes of more than 20,000 vertices or faces that cannot be referred to go into files beside it,
+// "FILE_mesh0.msh" and so on. Throws Error where a file cannot be written.
 void save_mjcf(const Description& description, const std::filesystem::path& file);
 
 }  // namespace articula

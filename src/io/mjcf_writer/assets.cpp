@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <cstring>
+#include <fstream>
 #include <system_error>
 
 #include "io/mjcf_writer/writer.hpp"
@@ -28,36 +30,78 @@ std::string reference_to(const std::string& file, const fs::path& directory) {
   return below ? relative.string() : absolute.string();
 }
 
+// MuJoCo reads no ASCII STL: the size tells it from binary (80 bytes, the count, 50 bytes a triangle).
+bool is_binary_stl(const std::string& file) {
+  std::error_code failed;
+  const std::uintmax_t size = fs::file_size(file, failed);
+  std::array<char, 84> header{};
+  std::ifstream stream(file, std::ios::binary);
+  if (failed || !stream.read(header.data(), header.size())) return false;
+  std::uint32_t count = 0;
+  std::memcpy(&count, header.data() + 80, sizeof count);
+  return size == 84 + 50 * std::uintmax_t{count};
+}
+
 bool stays_a_file(const Mesh& mesh) {
   const std::string extension = lower_extension(mesh.file);
   std::error_code failed;
-  return (extension == ".stl" || extension == ".obj" || extension == ".msh") &&
-         fs::is_regular_file(mesh.file, failed);
+  if (!fs::is_regular_file(mesh.file, failed)) return false;
+  return extension == ".obj" || extension == ".msh" || (extension == ".stl" && is_binary_stl(mesh.file));
 }
 
 // Undoes what was done to the vertices: x_file = p_ref + R_ref ((c + R v) / scale). The file's coordinates
-// are in single precision, to which rounding brings them back exactly.
-void write_vertices(const Mesh& mesh, pugi::xml_node node) {
-  NumberList coordinates, corners;
+// are in single precision, to which rounding brings them back exactly, so that the same principal axes are
+// chosen again where moments are equal; what subtraction leaves of a zero is no coordinate.
+std::vector<float> coordinates_of(const Mesh& mesh) {
+  std::vector<Vector3> in_file;
+  double largest = 0.0;
   for (const Vector3& vertex : mesh.vertices) {
     const Vector3 scaled = mesh.source.position + mesh.source.rotation * vertex;
-    const Vector3 x = mesh.reference.position + mesh.reference.rotation * scaled.cwiseQuotient(mesh.scale);
-    const float largest = static_cast<float>(x.cwiseAbs().maxCoeff());
+    in_file.push_back(mesh.reference.position + mesh.reference.rotation * scaled.cwiseQuotient(mesh.scale));
+    largest = std::max(largest, in_file.back().cwiseAbs().maxCoeff());
+  }
+  std::vector<float> coordinates;
+  for (const Vector3& x : in_file) {
     for (double coordinate : x) {
-      // What is lost in a zero by subtraction is no coordinate.
-      const auto rounded = static_cast<float>(coordinate);
-      const bool noise = std::abs(rounded) < 1e-13f * largest;
-      coordinates.add(noise ? 0.0f : rounded);
+      const bool noise = std::abs(coordinate) < 1e-13 * largest;
+      coordinates.push_back(noise ? 0.0f : static_cast<float>(coordinate));
     }
   }
+  return coordinates;
+}
+
+std::vector<std::int32_t> corners_of(const Mesh& mesh) {
+  std::vector<std::int32_t> corners;
   const bool mirrored = mesh.scale.prod() < 0.0;
   for (const std::array<int, 3>& face : mesh.faces) {
-    corners.add(face[0]);
-    corners.add(face[mirrored ? 2 : 1]);
-    corners.add(face[mirrored ? 1 : 2]);
+    corners.insert(corners.end(), {face[0], face[mirrored ? 2 : 1], face[mirrored ? 1 : 2]});
   }
+  return corners;
+}
+
+void write_into_text(const Mesh& mesh, pugi::xml_node node) {
+  NumberList coordinates, corners;
+  for (float coordinate : coordinates_of(mesh)) coordinates.add(coordinate);
+  for (std::int32_t corner : corners_of(mesh)) corners.add(corner);
   set(node, "vertex", coordinates.text());
   set(node, "face", corners.text());
+}
+
+// MuJoCo's MSH: the numbers of vertices, normals, texture coordinates and faces, then the data.
+std::string msh_of(const Mesh& mesh) {
+  const std::vector<float> coordinates = coordinates_of(mesh);
+  const std::vector<std::int32_t> corners = corners_of(mesh);
+  const std::array<std::int32_t, 4> counts{static_cast<std::int32_t>(coordinates.size() / 3), 0, 0,
+                                           static_cast<std::int32_t>(corners.size() / 3)};
+  std::string bytes(reinterpret_cast<const char*>(counts.data()), sizeof counts);
+  bytes.append(reinterpret_cast<const char*>(coordinates.data()), coordinates.size() * sizeof(float));
+  bytes.append(reinterpret_cast<const char*>(corners.data()), corners.size() * sizeof(std::int32_t));
+  return bytes;
+}
+
+bool is_large(const Mesh& mesh) {
+  constexpr std::size_t most_in_text = 20'000;
+  return mesh.vertices.size() > most_in_text || mesh.faces.size() > most_in_text;
 }
 
 const char* inertia_name(MeshInertia inertia) {
@@ -70,12 +114,15 @@ const char* inertia_name(MeshInertia inertia) {
   return "";
 }
 
-void write_mesh(const Writer& writer, const Mesh& mesh, pugi::xml_node node) {
+void write_mesh(Writer& writer, const Mesh& mesh, pugi::xml_node node) {
   set_name(node, mesh.name);
   if (stays_a_file(mesh)) {
     set(node, "file", reference_to(mesh.file, writer.directory));
+  } else if (is_large(mesh) && !writer.file_prefix.empty()) {
+    writer.files.push_back({fmt::format("{}{}.msh", writer.file_prefix, writer.files.size()), msh_of(mesh)});
+    set(node, "file", writer.files.back().name);
   } else {
-    write_vertices(mesh, node);
+    write_into_text(mesh, node);
   }
   if (mesh.scale != Vector3::Ones()) set(node, "scale", mesh.scale);
   if (!mesh.reference.position.isZero(0.0)) set(node, "refpos", mesh.reference.position);

@@ -96,6 +96,7 @@ void write_sizes(const GeometryDescription& g, pugi::xml_node node) {
     case ShapeType::box:
     case ShapeType::ellipsoid: break;
   }
+  while (count < 3 && size[static_cast<int>(count)] != 0.0) ++count;  // numbers that mean nothing stay, too
   set(node, "size", std::span(size.data(), count));
 }
 

@@ -72,20 +72,13 @@ Description with_names(Description d) {
   return d;
 }
 
-}  // namespace
-
-}  // namespace mjcf_writer
-
-std::string to_mjcf(const Description& given, const std::filesystem::path& directory) {
-  using namespace mjcf_writer;
-  const Description description = with_names(given);
-  Writer writer{description, directory};
-  for (const std::size_t i : mjcf::bodies_without_mass(description.bodies))
-    writer.light_bodies.insert(description.bodies[i].name);
+std::string write(Writer& writer) {
+  for (const std::size_t i : mjcf::bodies_without_mass(writer.description.bodies))
+    writer.light_bodies.insert(writer.description.bodies[i].name);
   pugi::xml_document document;
   pugi::xml_node root = document.append_child("mujoco");
-  set(root, "model", description.name);
-  write_options(description, root);
+  set(root, "model", writer.description.name);
+  write_options(writer.description, root);
   write_custom(writer, root);
   write_assets(writer, root);
   write_tree(writer, root);
@@ -99,13 +92,30 @@ std::string to_mjcf(const Description& given, const std::filesystem::path& direc
   return text.str();
 }
 
-void save_mjcf(const Description& description, const std::filesystem::path& file) {
-  const std::string text = to_mjcf(description, file.parent_path());
+void save(const std::filesystem::path& file, const std::string& bytes) {
   std::ofstream stream(file, std::ios::binary);
-  if (stream) stream << text << std::flush;
+  if (stream) stream << bytes << std::flush;
   if (!stream) {
     throw Error("{}: the file cannot be written; check the directory and its permissions", file.string());
   }
+}
+
+}  // namespace
+
+}  // namespace mjcf_writer
+
+std::string to_mjcf(const Description& given, const std::filesystem::path& directory) {
+  const Description description = mjcf_writer::with_names(given);
+  mjcf_writer::Writer writer{description, directory};
+  return mjcf_writer::write(writer);
+}
+
+void save_mjcf(const Description& given, const std::filesystem::path& file) {
+  const Description description = mjcf_writer::with_names(given);
+  mjcf_writer::Writer writer{description, file.parent_path()};
+  writer.file_prefix = file.stem().string() + "_mesh";
+  mjcf_writer::save(file, mjcf_writer::write(writer));
+  for (const auto& [name, bytes] : writer.files) mjcf_writer::save(file.parent_path() / name, bytes);
 }
 
 }  // namespace articula

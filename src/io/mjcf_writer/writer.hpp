@@ -19,6 +19,12 @@ struct Writer {
   std::filesystem::path directory;
   std::unordered_map<std::string, const Mesh*> meshes{};
   std::unordered_set<std::string> light_bodies{};  // they move, but MJCF asks for more mass than they have
+  // Large meshes go into files beside the text, whose names begin with this; "": into the text like others.
+  std::string file_prefix{};
+  struct File {
+    std::string name, bytes;
+  };
+  std::vector<File> files{};
 };
 
 // Numbers with spaces between them, each the shortest decimal that reads back as the same number.
