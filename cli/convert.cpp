@@ -10,32 +10,23 @@
 #include "articula/io/load.hpp"
 #include "articula/io/mjcf_writer.hpp"
 #include "cli/command.hpp"
+#include "cli/load_arguments.hpp"
 
 namespace articula::cli {
 namespace {
 
 struct ConvertOptions {
-  std::string input, output, srdf;
-  std::vector<std::string> search_path;
-  bool floating_base = false, no_visual_meshes = false, skip_missing_meshes = false, json = false;
+  std::string input, output;
+  LoadArguments load;
+  bool json = false;
 };
-
-LoadOptions load_options(const ConvertOptions& options) {
-  LoadOptions result;
-  result.search_path.assign(options.search_path.begin(), options.search_path.end());
-  result.floating_base = options.floating_base;
-  result.srdf = options.srdf;
-  result.visual_meshes = !options.no_visual_meshes;
-  result.need_all_meshes = !options.skip_missing_meshes;
-  return result;
-}
 
 void convert(const ConvertOptions& options) {
   const std::filesystem::path output(options.output);
   if (output.extension() != ".xml" && output.extension() != ".mjcf") {
     throw Error("{}: MJCF is what is written; call the file something.xml", options.output);
   }
-  const Description description = describe(options.input, load_options(options));
+  const Description description = describe(options.input, options.load.options());
   const Model model = build(description);  // refuses what could be written, but not simulated
   save_mjcf(description, output);
   if (options.json) {
@@ -61,12 +52,7 @@ void add_convert(CLI::App& app) {
   const auto options = std::make_shared<ConvertOptions>();
   command->add_option("IN", options->input, "A model file, or the name of a built-in model")->required();
   command->add_option("OUT", options->output, "The file to write, something.xml")->required();
-  command->add_option("--search-path", options->search_path, "Directories of packages and models");
-  command->add_flag("--floating-base", options->floating_base, "URDF: the root link moves freely");
-  command->add_option("--srdf", options->srdf, "URDF: a file with pairs of links that never collide");
-  command->add_flag("--no-visual-meshes", options->no_visual_meshes, "Leave out meshes that are only drawn");
-  command->add_flag("--skip-missing-meshes", options->skip_missing_meshes,
-                    "A collision mesh that is not found is a warning");
+  add_load_arguments(*command, options->load);
   command->add_flag("--json", options->json, "For machines: one JSON object");
   command->callback([options] { convert(*options); });
 }

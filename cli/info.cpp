@@ -12,6 +12,7 @@
 #include "articula/io/load.hpp"
 #include "articula/sensors/sensors.hpp"
 #include "cli/command.hpp"
+#include "cli/load_arguments.hpp"
 #include "cli/table.hpp"
 
 namespace articula::cli {
@@ -314,6 +315,7 @@ Json to_json(const std::string& source, const Model& model) {
 
 struct InfoOptions {
   std::string model;
+  LoadArguments load;
   bool json = false;
 };
 
@@ -324,9 +326,10 @@ void add_info(CLI::App& app) {
       "info", "What a robot is made of: tree, joints, masses, actuators, limits, warnings");
   const auto options = std::make_shared<InfoOptions>();
   command->add_option("MODEL", options->model, "A file, or a built-in model's name")->required();
+  add_load_arguments(*command, options->load);
   command->add_flag("--json", options->json, "For machines: one JSON object");
   command->callback([options] {
-    const Model model = load(options->model);
+    const Model model = load(options->model, options->load.options());
     if (options->json) {
       fmt::print("{}\n", to_json(options->model, model).dump(2, ' ', false, Json::error_handler_t::replace));
     } else {

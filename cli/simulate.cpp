@@ -13,6 +13,7 @@
 #include "articula/simulation/simulation.hpp"
 #include "cli/command.hpp"
 #include "cli/controls.hpp"
+#include "cli/load_arguments.hpp"
 #include "cli/perturbations.hpp"
 #include "cli/progress.hpp"
 #include "cli/rows.hpp"
@@ -25,6 +26,7 @@ struct SimulateOptions {
   int steps = 0;
   double seconds = 0.0, dt = 0.0;
   bool given_steps = false, given_seconds = false, given_dt = false;
+  LoadArguments load;
   ControlOptions controls;
   std::vector<std::string> pushes, velocities;
   bool json = false;
@@ -213,7 +215,7 @@ void run(const SimulateOptions& options) {
   require_finite("--amplitude", options.controls.amplitude, 0.0);
   require_finite("--frequency", options.controls.frequency, 0.0);
   require_finite("--hold", options.controls.hold, 0.0);
-  const Model model = load(options.model);
+  const Model model = load(options.model, options.load.options());
   SimulationSettings settings;
   settings.contact = contact_law(options.solver);
   if (options.given_dt) settings.dt = options.dt;
@@ -239,6 +241,7 @@ void add_simulate(CLI::App& app) {
   CLI::App* command = app.add_subcommand("simulate", "Step a model, and sum up what happened");
   const auto options = std::make_shared<SimulateOptions>();
   command->add_option("model", options->model, "A file, or a built-in model's name")->required();
+  add_load_arguments(*command, options->load);
   CLI::Option* steps = command->add_option("--steps", options->steps, "How many steps");
   CLI::Option* seconds = command->add_option("--seconds", options->seconds, "How long, in s (default 5)");
   steps->excludes(seconds);

@@ -15,6 +15,13 @@ import articula as art
 from conftest import in_contact, in_flight, same_bits
 
 
+def test_urdf_is_loaded_with_its_srdf(tmp_path):
+    (tmp_path / "robot.urdf").write_text('<robot name="r"><link name="a"/></robot>')
+    (tmp_path / "robot.srdf").write_text('<robot name="r"><disable_collisions link1="a" link2="bee"/></robot>')
+    model = art.load(tmp_path / "robot.urdf", srdf=tmp_path / "robot.srdf")
+    assert any("'bee'" in warning for warning in model.warnings)
+
+
 def test_built_in_models_load_and_print_their_tree():
     for name in art.model_names():
         model = art.load(name)

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -12,6 +15,8 @@
 
 namespace articula::cli {
 namespace {
+
+namespace fs = std::filesystem;
 
 struct Outcome {
   int code;
@@ -75,6 +80,31 @@ TEST(Command, info_tells_of_every_own_model_as_a_table_and_as_json) {
     for (std::size_t i = 0; i < parsed["sensors"].size(); ++i)
       EXPECT_EQ(parsed["sensors"][i]["name"], model.description().sensors[i].name) << name;
   }
+}
+
+// The search path takes one directory each time, so that the model may stand behind it.
+TEST(Command, info_convert_and_simulate_read_urdf_as_they_are_told) {
+  const fs::path directory =
+      fs::path(::testing::TempDir()) / ("articula_command_" + std::to_string(::getpid()));
+  fs::create_directories(directory / "packages/hand/meshes");
+  std::ofstream(directory / "packages/hand/meshes/a.obj")
+      << "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n";
+  std::ofstream(directory / "robot.urdf") << R"(<robot name="r"><link name="a"><inertial><mass value="1"/>
+      <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial><collision><geometry>
+      <mesh filename="package://hand/meshes/a.obj"/></geometry></collision></link></robot>)";
+  std::ofstream(directory / "robot.srdf") << R"(<robot name="r"><disable_collisions link1="a" link2="bee"/>
+      </robot>)";
+  const std::string urdf = directory / "robot.urdf", srdf = directory / "robot.srdf",
+                    packages = directory / "packages", out = directory / "out.xml";
+  EXPECT_EQ(run_with({"info", urdf.c_str()}).code, 2);
+  const Outcome info = run_with({"info", "--floating-base", "--srdf", srdf.c_str(), "--search-path",
+                                 packages.c_str(), urdf.c_str(), "--json"});
+  EXPECT_EQ(info.code, 0) << info.err;
+  EXPECT_EQ(nlohmann::json::parse(info.out)["nq"], 7);
+  EXPECT_NE(info.out.find("'bee'"), std::string::npos);
+  EXPECT_EQ(run_with({"convert", "--search-path", packages.c_str(), urdf.c_str(), out.c_str()}).code, 0);
+  EXPECT_EQ(run_with({"simulate", "--search-path", packages.c_str(), urdf.c_str(), "--steps", "1"}).code, 0);
+  fs::remove_all(directory);
 }
 
 }  // namespace
