@@ -105,7 +105,9 @@ enum class Effort { quick, thorough };
 bool polish_estimate(const ConvexPair& pair, const Estimate& e, double ceiling, Effort effort,
                      ConvexDistance& result) {
   const Ending end_a = ending(e, pair, false), end_b = ending(e, pair, true);
-  if (walk_to_solution(pair, likeliest(*pair.a, end_a), likeliest(*pair.b, end_b), e, ceiling, 8, result))
+  // A rough estimate that leads far off is better refined.
+  const int steps = effort == Effort::quick ? 3 : 8;
+  if (walk_to_solution(pair, likeliest(*pair.a, end_a), likeliest(*pair.b, end_b), e, ceiling, steps, result))
     return true;
   if (effort == Effort::quick) return false;
   const Candidates ca = candidates(*pair.a, end_a), cb = candidates(*pair.b, end_b);
@@ -355,7 +357,7 @@ void overlapping(const ConvexPair& pair, const GjkResult& g, ConvexDistance& res
         break;
       }
     }
-    if (curved && gap <= (polished ? 1e-3 : 2e-3) * pair.size) {
+    if (curved && gap <= (polished ? 3e-4 : 1e-3) * pair.size) {
       Estimate e;
       face_estimate(P, f, e);
       ConvexDistance solution;

@@ -7,8 +7,9 @@
 namespace articula::collision {
 namespace {
 
-// Of nearly equal scores the first point wins, so that rounding does not decide.
-constexpr double nearly = 1 - 1e-6;
+// Of nearly equal scores the first point wins: neither rounding nor a small motion decides among the points of a
+// rim or the corners of a square, which tie.
+constexpr double nearly = 1 - 1e-3;
 
 double largest(Lanes v) { return std::max(std::max(v[0], v[1]), std::max(v[2], v[3])); }
 Lanes larger(Lanes a, Lanes b) { return a > b ? a : b; }
