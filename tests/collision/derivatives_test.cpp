@@ -49,7 +49,7 @@ VectorX find(const Scene& s, const ContactPoint& wanted, double margin) {
   for (const Shape* shape : {&s.a, &s.b})
     if (shape->hull && !is_convex(*shape->hull)) return VectorX::Constant(7, std::nan(""));
   ContactPoint points[max_contact_points];
-  const int count = collide(s.a, s.at_a, s.b, s.at_b, margin + 0.01, points);
+  const int count = collide(s.a, s.at_a, s.b, s.at_b, margin, points);
   for (int i = 0; i < count; ++i)
     if (same(points[i], wanted) && norm(points[i].position - wanted.position) < 0.1) {
       VectorX value(7);
