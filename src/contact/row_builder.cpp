@@ -351,6 +351,20 @@ void ContactRows::Builder::contacts(const collision::Colliders& colliders,
   for (size_t i = 0; i < contacts.list.size(); ++i) contact(colliders, contacts.list[i], static_cast<int>(i));
 }
 
+// Whether no joint can part the bodies: those of a hinge that overlap along its axis. Whatever impulse the
+// overlap asked for would change nothing but friction, without end.
+bool ContactRows::Builder::immovable(const Quad& quad) const {
+  constexpr double least = 1e-6;  // (J_N / J_T)^2
+  Lanes squares{};
+  for (int side = 0; side < 2; ++side) {
+    for (int d = 0; quad.tree[side] >= 0 && d < quad.used[side]; ++d) {
+      const Lanes& J = rows.J_[quad.at[side] + d];
+      squares += J * J;
+    }
+  }
+  return squares[0] <= least * (squares[1] + squares[2]);
+}
+
 void ContactRows::Builder::contact(const collision::Colliders& colliders, const collision::Contact& contact,
                                    int index) {
   const collision::ContactParameters p = colliders.parameters(model, contact.pair);
@@ -382,6 +396,11 @@ void ContactRows::Builder::contact(const collision::Colliders& colliders, const 
     quad.rows = axes[k].count;
     add_motion(quad, a, at, axes[k], -1.0);
     add_motion(quad, b, at, axes[k], 1.0);
+    if (k == 0 && immovable(quad)) {
+      rows.J_.resize(quad.at[0]);
+      rows.quads_.pop_back();
+      return;
+    }
     if (!needs_velocity) continue;
     const Lanes now = velocity_now(a, at, b, at, axes[k]);
     quad.bias = carried(quad, now);

@@ -30,6 +30,7 @@ struct ContactRows::Builder {
 
  private:
   Quad& open_quad(int tree_a, int tree_b);
+  bool immovable(const Quad& quad) const;
   Lanes& entry(Quad& quad, int dof);
   void add_motion(Quad& quad, int link, Vec3 point, const RowAxes& axes, double sign);
   // Velocities of the rows now, with those of kinematic bodies.

@@ -4,6 +4,8 @@
 
 #include <numbers>
 
+#include "articula/io/mjcf.hpp"
+#include "articula/simulation/simulation.hpp"
 #include "tests/support/random_tree.hpp"
 #include "tests/support/scene.hpp"
 
@@ -210,6 +212,22 @@ TEST(contact, impulses_only_take_energy) {
 }
 
 // Coming to rest from an overlap: no faster than the recovery speed.
+// No joint can part them, and no force that would is finite: they do not rub either. The oracle is the
+// pendulum without the other box.
+TEST(contact, links_that_overlap_along_the_axis_of_their_hinge_swing_freely) {
+  const auto swing = [](const char* other) {
+    const std::string text = std::string("<mujoco><worldbody>") + other +
+                             R"(<body pos="0 0.05 0"><joint axis="0 1 0"/>
+      <geom type="box" size="0.1 0.1 0.3" pos="0 0 -0.3"/></body></worldbody></mujoco>)";
+    const Simulation simulation(build(parse_mjcf(text)));
+    State x = neutral_state(simulation.model());
+    x.q[0] = 0.5;
+    for (int i = 0; i < 200; ++i) x = simulation.step(x).next;
+    return x.q[0];
+  };
+  EXPECT_EQ(swing(R"(<geom type="box" size="0.2 0.05 0.2" pos="0 -0.05 0"/>)"), swing(""));
+}
+
 TEST(contact, an_overlapping_start_recovers_at_a_bounded_speed) {
   Description d = empty_world();
   add_floor(d);
