@@ -47,6 +47,36 @@ void overrule_tangent(const ContactRows& rows, const Item& item, std::vector<Row
   modes[row + 1 + full] = rows.lam[row + 1 + full] < 0.0 ? RowMode::yield_lower : RowMode::yield_upper;
 }
 
+// Friction well within its bound stands still, however little a solver lets it creep.
+void hold_within_bound(const ContactRows& rows, const Item& item, std::vector<RowMode>& modes) {
+  constexpr double within = 1.0 - 1e-3;
+  const int row = rows.row_of(item);
+  const Block& block = rows.block(item);
+  const double normal = rows.lam[row];
+  double squared = 0.0;
+  for (int i = 0; i + 1 < item.rows; ++i) {
+    const double used = rows.lam[row + 1 + i] / block.mu[i];
+    squared += used * used;
+    RowMode& mode = modes[row + 1 + i];
+    const bool bounded = mode == RowMode::upper || mode == RowMode::lower;
+    if (bounded && std::abs(used) < within * normal) mode = RowMode::hold;
+  }
+  if (modes[row + 1] == RowMode::slide && std::sqrt(squared) < within * normal)
+    std::fill(modes.begin() + row + 1, modes.begin() + row + item.rows, RowMode::hold);
+}
+
+// A contact that carries nothing where others between the same bodies do: it may part, or come to carry
+// something, and they hold the bodies together as they did.
+bool idles(const ContactRows& rows, const Item& item) {
+  const Quad& quad = rows.quads()[item.quad];
+  return rows.lam[rows.row_of(item)] <= 0.0 &&
+         std::any_of(rows.items().begin(), rows.items().end(), [&](const Item& other) {
+           const Quad& there = rows.quads()[other.quad];
+           return other.kind == RowKind::contact && there.tree[0] == quad.tree[0] &&
+                  there.tree[1] == quad.tree[1] && rows.lam[rows.row_of(other)] > 0.0;
+         });
+}
+
 }  // namespace
 
 bool overruled(const ContactRows& rows, const Item& friction, const std::vector<RowMode>& modes) {
@@ -62,8 +92,13 @@ void overrule_friction(const ContactRows& rows, std::vector<RowMode>& modes) {
     const int row = rows.row_of(item);
     if (item.kind == RowKind::dry_friction && modes[row] == RowMode::hold && overruled(rows, item, modes))
       modes[row] = rows.lam[row] < 0.0 ? RowMode::lower : RowMode::upper;
-    if (item.kind == RowKind::contact && item.rows == 3 && rows.lam[row] > 0.0)
-      overrule_tangent(rows, item, modes);
+    if (item.kind != RowKind::contact || modes[row] == RowMode::free) continue;
+    if (idles(rows, item)) {
+      std::fill(modes.begin() + row, modes.begin() + row + item.rows, RowMode::free);
+      continue;
+    }
+    if (item.rows > 1 && rows.lam[row] > 0.0) hold_within_bound(rows, item, modes);
+    if (item.rows == 3 && rows.lam[row] > 0.0) overrule_tangent(rows, item, modes);
   }
 }
 
