@@ -67,13 +67,15 @@ struct GradientCheck::Signature {
 
   void read_rows(const ContactRows& from, double recovery_speed) {
     rows.clear();
+    std::vector<RowMode> modes = from.mode;
+    overrule_friction(from, modes);
     for (const Item& item : from.items()) {
       const int at = from.row_of(item);
       if (item.kind == RowKind::dry_friction && overruled(from, item, from.mode)) continue;
       Row row{item.key, {}, item.bias, 0};
       bool carries = false;
       for (int i = 0; i < item.rows; ++i) {
-        row.mode[i] = stands(from.mode[at + i]) ? RowMode::hold : from.mode[at + i];
+        row.mode[i] = stands(modes[at + i]) ? RowMode::hold : modes[at + i];
         carries |= row.mode[i] != RowMode::free;
       }
       if (item.kind == RowKind::equality) row.capped = capped_lanes(from, item, recovery_speed);

@@ -56,8 +56,12 @@ bool ImpulseDerivatives::prepare(const Model& model, Data& data, const ImpulseWo
   w.bounces = false;
   for (const Item& item : step.rows.items()) w.bounces |= item.bias == BiasMode::bounce;
   if (w.bounces) propagate_motion(model, data, step.free.v.data(), nullptr);
-  w.modes = step.rows.mode;
-  overrule_friction(step.rows, w.modes);
+  if (w.given_modes != nullptr) {
+    w.modes = *w.given_modes;
+  } else {
+    w.modes = step.rows.mode;
+    overrule_friction(step.rows, w.modes);
+  }
   w.after_ready = false;
   if (w.touches_bodies()) w.sweep_after();
   w.rates.prepare(model, data, w.after, step, settings, w.modes);
@@ -75,7 +79,7 @@ bool ImpulseDerivatives::prepare(const Model& model, Data& data, const ImpulseWo
 
   for (std::vector<double>* vector : {&w.dsigma, &w.rho, &w.c, &w.dlam}) vector->resize(step.rows.size());
   w.relabelled = false;
-  w.choice.found = false;
+  w.choice.found = w.slack.found = false;
   w.solution.resize(0);
   return w.factor_laws();
 }
@@ -132,7 +136,7 @@ bool ImpulseDerivatives::relabel(const std::vector<RowMode>& modes) {
   w.modes = modes;
   w.relabelled = modes != w.step->rows.mode;
   if (!w.relabelled) overrule_friction(w.step->rows, w.modes);
-  w.choice.found = false;
+  w.choice.found = w.slack.found = false;
   // What carried something in the step still does, and moves with its bodies.
   w.sweep_after();
   std::vector<RowMode> carrying = w.modes;
@@ -263,6 +267,9 @@ void ImpulseDerivatives::residual_along(const ConstVectorRef& dz, VectorRef dr) 
   for (size_t k = 0; k < islands.size(); ++k)
     w.laws[k].add_explicit(w.dsigma.data() + islands[k].row_begin, w.rho.data() + islands[k].row_begin);
   for (size_t i = 0; i < w.rho.size(); ++i) dr[w.nv + static_cast<int>(i)] = -w.rho[i];
+  if (!w.grants_slack()) return;
+  w.find_slack(!dz.tail(dz.size() - in.theta).isZero(0.0));
+  dr.tail(w.slack.by_input.rows()) -= w.slack.by_input * dz;
 }
 
 void ImpulseDerivatives::residual_against(const ConstVectorRef& y, VectorRef z_bar) {
@@ -296,6 +303,9 @@ void ImpulseDerivatives::residual_against(const ConstVectorRef& y, VectorRef z_b
   std::copy(y.data() + w.nv, y.data() + w.nv + w.rho.size(), w.rho.begin());
   w.scratch = y1;
   w.rates_against(w.scratch.data(), z_bar);
+  if (!w.grants_slack()) return;
+  w.find_slack(w.wants_parameters);
+  z_bar += w.slack.by_input.transpose() * y.tail(w.slack.by_input.rows());
 }
 
 // Of covectors of displacements and velocities of bodies, those of q and v, from the leaves to the root:

@@ -31,6 +31,13 @@ void ImpulseDerivatives::jacobians(MatrixRef by_state, MatrixRef by_control) {
       w.columns.add_bounces(*w.model, *w.data, w.rates, w.row_columns.leftCols(nv),
                             w.row_columns.middleCols(width, nv));
   }
+  if (rows > 0 && w.grants_slack()) {  // it depends on q alone
+    w.find_slack(false);
+    for (int i = 0; i < rows; ++i) {
+      if (w.modes[i] == RowMode::hold)
+        w.row_columns.row(i).head(nv) -= w.slack.by_input.row(i).segment(layout().q, nv);
+    }
+  }
   solve_mass_matrix_columns(*w.model, *w.data, w.blocks);
   for (int d = 0; d < nv; ++d) w.blocks(d, width + d) += 1.0;
   if (rows > 0) w.constrain(total);

@@ -34,12 +34,18 @@ struct ImpulseDerivatives::Work {
   double bias_margin();
   double gap_inconsistency(int island);
 
+  // least_slack.cpp
+  bool grants_slack() const;
+  void find_slack(bool with_parameters);
+  void add_slack_row(int island, int row, double by);
+
   // load_choice.cpp
   bool may_choose() const;
   void find_choice(bool with_parameters);
   bool shift_step(const VectorX& v1, const std::vector<double>& lam1, const std::vector<double>& soft1,
                   double by, int side);
   void add_choice(int island, int index, double by, bool with_parameters);
+  bool add_weight_rate(const Item& item, bool with_parameters, double factor, VectorX& by_z);
   void add_weights(bool with_parameters);
   void choose_along(const ConstVectorRef& dz, VectorX& dw);
   void choose_against(VectorRef w_bar, VectorRef z_bar);
@@ -55,6 +61,7 @@ struct ImpulseDerivatives::Work {
   ParameterWork slots_after, slots_before;
   std::vector<LawSystem> laws;
   std::vector<RowMode> modes;  // what the laws are linearised with: the step's, unless relabelled
+  const std::vector<RowMode>* given_modes = nullptr;  // of a step beside another one: that one's
   bool wants_parameters = true;
   bool relabelled = false;
   bool after_ready = false;
@@ -107,6 +114,10 @@ struct ImpulseDerivatives::Work {
     Eigen::PartialPivLU<MatrixX> H;
     int count() const { return static_cast<int>(ways.cols()); }
   } choice;
+  struct Slack {
+    bool found = false, with_parameters = false, failed = false;
+    MatrixX by_input;  // rows x inputs: what the least slack adds to right-hand sides of rows that hold
+  } slack;
   bool wants_choice = true;
   VectorX chosen;  // unknowns
 };

@@ -17,8 +17,21 @@ bool sliding(const ModeUnknown& u) {
 
 }  // namespace
 
-bool LawSystem::turns_yielding() const {
-  return std::any_of(mode_.begin(), mode_.end(), [](RowMode mode) { return mode == RowMode::yield; });
+void LawSystem::find_yielding(const double* lam) {
+  constexpr double all = 1.0 - 1e-9;
+  yields_ = false;
+  for (const Block& block : problem_.blocks) {
+    const int n = block.first;
+    if (block.kind != BlockKind::contact || block.dim == 1 || !(lam[n] > 0.0)) continue;
+    double squared = 0.0;
+    for (int i = 0; i < block.tangents(); ++i) {
+      if (mode_[n + 1 + i] != RowMode::hold) continue;
+      const double used = lam[n + 1 + i] / (block.mu[i] * lam[n]);
+      squared += used * used;
+      yields_ |= problem_.law == FrictionLaw::pyramid && std::abs(used) >= all;
+    }
+    yields_ |= problem_.law == FrictionLaw::cone && squared >= all * all;
+  }
 }
 
 // Combines vectors so that all but the first few are zero where something slides; returns how many those are.

@@ -37,6 +37,7 @@ bool LawSystem::prepare(const ContactProblem& problem, const RowMode* mode, cons
   null_spaces_found_ = false;
   slack_ = 0.0;
   inconsistency_ = -1.0;
+  find_yielding(lam);
   for (const ModeUnknown& u : unknowns_) {
     if (!u.across && u.tangents == 0)
       slack_ = std::max(slack_, std::abs(sigma[u.row]) / problem.velocity_scale);
@@ -327,6 +328,17 @@ void slide_map(const Block& block, const SlideState& slide, const double* x, dou
 }
 
 }  // namespace
+
+void LawSystem::slack_impulses(const double* sigma, double* y) const {
+  for (const ModeUnknown& u : unknowns_) y[u.row] = -sigma[u.row] / u.weight;
+}
+
+double LawSystem::weight(int row) const {
+  for (const ModeUnknown& u : unknowns_) {
+    if (u.row == row) return u.weight;
+  }
+  return 0.0;
+}
 
 bool LawSystem::slides() const {
   return std::any_of(unknowns_.begin(), unknowns_.end(), [](const ModeUnknown& u) { return u.tangents > 0; });

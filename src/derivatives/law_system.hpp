@@ -46,8 +46,8 @@ class LawSystem {
   int find_choices();
   void choice_impulses(int choice, double* lam) const;                // B z, added
   void choice_covectors(int choice, double* c_bar, double* rho_bar);  // of solve_transposed, for y
-  bool turns_yielding()
-      const;  // a contact that stands still has friction on its cone: its direction is not known
+  // A contact that stands still has friction at its bound: in which direction it gives way is not known.
+  bool turns_yielding() const { return yields_; }
   // sigma_bar, lam_bar += (law by sigma, by lam)^T rho_bar
   void against(const double* rho_bar, double* sigma_bar, double* lam_bar) const;
   double softness(int block) const { return problem_.mobility(problem_.blocks[block]); }  // R
@@ -64,6 +64,9 @@ class LawSystem {
   bool regular() const { return factor_.rank() == factor_.size(); }
   // Velocity that rows which hold were granted because their biases contradict each other, relative to all.
   double slack() const { return slack_; }
+  // y of sigma = -R y for rows that hold (least_slack.cpp), and R of a row.
+  void slack_impulses(const double* sigma, double* y) const;
+  double weight(int row) const;
   // Some friction is at its bound: how redundant contacts share the load then matters to the motion.
   bool slides() const;
   int unknowns() const { return static_cast<int>(unknowns_.size()); }
@@ -72,6 +75,7 @@ class LawSystem {
 
  private:
   bool factor();
+  void find_yielding(const double* lam);
   void find_null_spaces();
   void make_consistent(double* x, int columns);
   void make_consistent_transposed(double* x);
@@ -89,6 +93,7 @@ class LawSystem {
   ContactProblem problem_;
   RankFactor factor_;       // of K
   bool symmetric_ = false;  // nothing slides
+  bool yields_ = false;
   std::vector<ModeUnknown> unknowns_;
   std::vector<int> idle_;  // held tangents along which nothing can move (out of the plane of a planar robot)
   std::vector<RowMode> mode_;

@@ -33,6 +33,7 @@ bool ImpulseDerivatives::Work::shift_step(const VectorX& v1, const std::vector<d
     s.step.rows.sigma[i] += by * soft1[i];
   }
   s.derivatives.work_->wants_choice = false;
+  s.derivatives.work_->given_modes = &modes;
   return s.derivatives.prepare(*model, s.data, s.step, settings);
 }
 
@@ -92,41 +93,49 @@ void ImpulseDerivatives::Work::add_choice(int island, int index, double by, bool
   choice.by_unknown.row(at).tail(rows.size()) = by_lam.transpose();
 }
 
-// q_z dz: the weights R = tr(G_bb) / dim of the blocks change, too. With u = Mhat^-1 J^T e_i,
+// by_z += factor dR/dz, R = tr(G_bb) / dim the weight of a block. With u = Mhat^-1 J^T e_i,
 //   d g_ii = 2 u . dJ^T e_i - u . dMhat u,
 // which is minus the derivative of u . r1 that a shift of w by (u, 2 e_i) brings; r1 is linear in w.
-void ImpulseDerivatives::Work::add_weights(bool with_parameters) {
+bool ImpulseDerivatives::Work::add_weight_rate(const Item& item, bool with_parameters, double factor,
+                                               VectorX& by_z) {
   const ContactRows& rows = step->rows;
-  const int inputs = residual.inputs().size;
   const std::vector<double> still(rows.size(), 0.0);
   std::vector<double> lam(rows.size(), 0.0);
-  VectorX u(nv), eta = VectorX::Zero(nv + rows.size()), by_z(inputs), z(inputs);
+  VectorX u(nv), eta = VectorX::Zero(nv + rows.size()), z(residual.inputs().size);
+  const int n = rows.row_of(item);
+  for (int i = n; i < n + item.rows; ++i) {
+    lam[i] = 1.0;
+    u.setZero();
+    rows.add_impulses(lam.data(), u);
+    solve_mass_matrix(*model, *data, u);
+    eta.head(nv) = u;
+    lam[i] = 2.0;
+    const double size = u.cwiseAbs().maxCoeff(), by = size > 0.0 ? 1.0 / size : 1.0;
+    for (int side = 0; side < 2; ++side) {
+      if (!shift_step(u, lam, still, side == 0 ? by : -by, side)) return false;
+      ImpulseDerivatives& there = shifted[side]->derivatives;
+      there.want_parameters(with_parameters);
+      z.setZero();
+      there.residual_against(eta, z);
+      by_z += (side == 0 ? 0.5 : -0.5) * factor / (by * item.rows) * z;
+    }
+    lam[i] = 0.0;
+  }
+  return true;
+}
+
+// q_z dz: the weights change, too.
+void ImpulseDerivatives::Work::add_weights(bool with_parameters) {
+  const ContactRows& rows = step->rows;
+  VectorX by_z(residual.inputs().size);
   for (const Item& item : rows.items()) {
     const int n = rows.row_of(item);
     VectorX share = VectorX::Zero(choice.count());
-    for (int i = n; i < n + item.rows; ++i)
-      share += rows.lam[i] / item.rows * choice.weighted.row(i).transpose();
+    for (int i = n; i < n + item.rows; ++i) share += rows.lam[i] * choice.weighted.row(i).transpose();
     if (share.isZero(0.0)) continue;
-    for (int i = n; i < n + item.rows; ++i) {
-      lam[i] = 1.0;
-      u.setZero();
-      rows.add_impulses(lam.data(), u);
-      solve_mass_matrix(*model, *data, u);
-      eta.head(nv) = u;
-      lam[i] = 2.0;
-      const double size = u.cwiseAbs().maxCoeff(), by = size > 0.0 ? 1.0 / size : 1.0;
-      by_z.setZero();
-      for (int side = 0; side < 2; ++side) {
-        if (!shift_step(u, lam, still, side == 0 ? by : -by, side)) choice.failed = true;
-        ImpulseDerivatives& there = shifted[side]->derivatives;
-        there.want_parameters(with_parameters);
-        z.setZero();
-        there.residual_against(eta, z);
-        by_z += (side == 0 ? 0.5 : -0.5) / by * z;
-      }
-      lam[i] = 0.0;
-      choice.by_input += share * by_z.transpose();
-    }
+    by_z.setZero();
+    if (!add_weight_rate(item, with_parameters, 1.0, by_z)) choice.failed = true;
+    choice.by_input += share * by_z.transpose();
   }
 }
 

@@ -5,6 +5,7 @@
 #include "articula/derivatives/differences.hpp"
 #include "articula/error.hpp"
 #include "articula/io/load.hpp"
+#include "articula/io/mjcf.hpp"
 #include "articula/simulation/batch.hpp"
 #include "articula/simulation/snapshot.hpp"
 #include "tests/support/scene.hpp"
@@ -193,6 +194,31 @@ TEST(gradients, that_are_randomised_see_both_sides_of_a_switch) {
   // It leaves the floor if v > h g = 0.0981: with probability Phi(-0.981) = 0.163.
   EXPECT_NEAR(mean.by_state(8, 8), 0.163, 0.05);
   EXPECT_TRUE(same_bits(mean.by_state, simulation.jacobians(step, settings).by_state));
+}
+
+// A control at the end of its range moves nothing beyond it: differences from both sides see half of that.
+TEST(gradients, at_an_end_of_a_range_of_controls_are_one_sided) {
+  const Simulation simulation(build(parse_mjcf(R"(<mujoco><worldbody><body>
+      <joint name="hinge" axis="0 1 0"/><geom type="box" size="0.1 0.1 0.1" contype="0" conaffinity="0"/></body>
+    </worldbody><actuator><motor joint="hinge" ctrlrange="-1 1" ctrllimited="true"/></actuator></mujoco>)")));
+  for (const double control : {0.5, 1.0}) {
+    Input input;
+    input.controls = VectorX::Constant(1, control);
+    const Step step = simulation.step(neutral_state(simulation.model()), input);
+    EXPECT_EQ(simulation.jacobians(step).certificate.one_sided, control == 1.0);
+    EXPECT_EQ(simulation.pullback(step, {.v = VectorX::Ones(1)}).certificate.one_sided, control == 1.0);
+  }
+}
+
+// A gap that is just as deep as recovery is fast: deeper overlaps recover no faster.
+TEST(gradients, know_how_far_a_gap_is_from_being_capped) {
+  constexpr double depth = 1.9e-3, dt = 0.01, recovery_speed = 0.2;
+  Description d = empty_world();
+  add_floor(d, {.friction = 0.5});
+  add_ball(d, "ball", 0.1, 1.0, {0, 0, 0.1 - depth}, {.friction = 0.5});
+  const Simulation simulation(build(d), {.dt = dt, .recovery_speed = recovery_speed});
+  const Step step = simulation.step(neutral_state(simulation.model()));
+  EXPECT_NEAR(simulation.jacobians(step).certificate.velocity_margin, recovery_speed - depth / dt, 1e-9);
 }
 
 TEST(gradients, of_a_step_that_failed_are_refused) {

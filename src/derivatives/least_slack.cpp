@@ -1,0 +1,89 @@
+// Where biases contradict each other, rows that hold are granted the least slack. With soft laws
+//   sigma + eps R lam = 0,    lam = y / eps + lam_0 + ...
+// it is sigma = -R y, with impulses y that move nothing, J^T y = 0. The slack changes with y and with the
+// weights R:
+//   dsigma = -dR y - R dy,    (J Mhat^-1 J^T) dy = -J Mhat^-1 dJ^T y,
+// where the part of dy that moves nothing is what makes the rows consistent (law_system.hpp). So much for
+// rows of which none slides; where one does, the certificate says that the derivative is one-sided.
+
+#include <algorithm>
+#include <cmath>
+
+#include "articula/dynamics/crba.hpp"
+#include "impulse_work.hpp"
+
+namespace articula {
+
+bool ImpulseDerivatives::Work::grants_slack() const {
+  constexpr double counts = 1e-11;  // relative to the velocities of the island
+  if (!wants_choice || relabelled) return false;
+  for (size_t k = 0; k < step->rows.islands().size(); ++k) {
+    if (laws[k].slack() > counts && !laws[k].regular() && !laws[k].slides()) return true;
+  }
+  return false;
+}
+
+// slack.by_input: rows x inputs, of the right-hand sides of rows that hold.
+void ImpulseDerivatives::Work::find_slack(bool with_parameters) {
+  if (slack.found && (slack.with_parameters || !with_parameters)) return;
+  slack.found = true;
+  slack.with_parameters = with_parameters;
+  slack.failed = false;
+  const ContactRows& rows = step->rows;
+  const int inputs = residual.inputs().size;
+  slack.by_input.setZero(rows.size(), inputs);
+  const VectorX still = VectorX::Zero(nv);
+  const std::vector<double> no_velocity(rows.size(), 0.0);
+  VectorX by_z(inputs);
+  for (size_t k = 0; k < rows.islands().size(); ++k) {
+    LawSystem& law = laws[k];
+    if (law.regular() || law.slides() || !(law.slack() > 0.0)) continue;
+    const int begin = rows.islands()[k].row_begin;
+    std::vector<double> y(rows.size(), 0.0);
+    law.slack_impulses(rows.sigma.data() + begin, y.data() + begin);
+    for (const Item& item : rows.items()) {
+      const int n = rows.row_of(item);
+      const bool none =
+          std::all_of(y.begin() + n, y.begin() + n + item.rows, [](double x) { return x == 0.0; });
+      if (none) continue;
+      by_z.setZero();
+      if (!add_weight_rate(item, with_parameters, 1.0, by_z)) slack.failed = true;
+      for (int i = n; i < n + item.rows; ++i) slack.by_input.row(i) -= y[i] * by_z.transpose();
+    }
+    double largest = 0.0, load = 0.0;
+    for (size_t i = 0; i < y.size(); ++i) {
+      largest = std::max(largest, std::abs(y[i]));
+      load = std::max(load, std::abs(rows.lam[i]));
+    }
+    const double by = largest > 0.0 ? std::max(load, 1e-9) / largest : 1.0;
+    for (int side = 0; side < 2; ++side)
+      slack.failed |= !shift_step(still, y, no_velocity, side == 0 ? by : -by, side);
+    if (slack.failed) return;
+    for (int i = begin; i < begin + rows.islands()[k].rows; ++i) add_slack_row(static_cast<int>(k), i, by);
+  }
+}
+
+// -R_i dy_i = eta . dJ^T y,  eta = Mhat^-1 J^T K^-1 e_i R_i
+void ImpulseDerivatives::Work::add_slack_row(int island, int row, double by) {
+  const ContactRows& rows = step->rows;
+  const int begin = rows.islands()[island].row_begin;
+  if (modes[row] != RowMode::hold) return;
+  std::vector<double> unit(rows.size(), 0.0), none(rows.size(), 0.0), ignored_rho(rows.size());
+  unit[row] = laws[island].weight(row - begin);
+  std::vector<double> covector(rows.size(), 0.0);
+  laws[island].solve_transposed(unit.data() + begin, covector.data() + begin, ignored_rho.data() + begin);
+  VectorX eta = VectorX::Zero(nv + rows.size()), z(residual.inputs().size);
+  scratch.setZero();
+  rows.add_impulses(covector.data(), scratch);
+  solve_mass_matrix(*model, *data, scratch);
+  eta.head(nv) = -scratch;  // lam = -K^-1 c
+  for (int side = 0; side < 2; ++side) {
+    ImpulseDerivatives& there = shifted[side]->derivatives;
+    there.want_parameters(slack.with_parameters);
+    z.setZero();
+    there.residual_against(eta, z);
+    slack.by_input.row(row) += (side == 0 ? 0.5 : -0.5) / by * z.transpose();
+  }
+}
+
+}  // namespace articula
