@@ -148,8 +148,8 @@ bool add_rows(const Options& options, Contact contact, Summary& sum, Report& rep
     good = good && block.worst <= options.tolerance && block.worst_frozen <= options.tolerance;
     good =
         good && block.frozen_left_out == 0 && block.left_out <= 0.05 * block.states + (options.full ? 0 : 1);
-    // What the model has at all must be seen often enough to count.
-    if (options.full && block.nonzero > 0 && block.nonzero < 50) {
+    // What the model has must be seen often enough to count.
+    if (options.full && block.nonzero < 50) {
       good = false;
       report.note(fmt::format("{}: differs from zero in {} states only", row, block.nonzero));
     }
