@@ -4,13 +4,12 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "articula/dynamics/force_switches.hpp"
 #include "articula/error.hpp"
 #include "articula/kinematics/manifold.hpp"
 #include "articula/model/log_cholesky.hpp"
 #include "tests/support/allocations.hpp"
+#include "tests/support/effort.hpp"
 #include "tests/support/random_forces.hpp"
 #include "tests/support/ridders.hpp"
 
@@ -123,7 +122,7 @@ Model step_tree(int seed) {
   return random_model(random, {.bodies = 1 + seed % 10, .chain = seed % 10 == 9, .weld_probability = 0.2});
 }
 
-int robots() { return std::getenv("ARTICULA_FULL") != nullptr ? 200 : 40; }
+int robots() { return cases(40, 200); }
 
 // The norm of relative_error, less what the differences themselves are uncertain by.
 double error_beyond_noise(const MatrixX& derivative, const MatrixX& reference, const MatrixX& noise) {

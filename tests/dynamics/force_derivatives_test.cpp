@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <numbers>
 
 #include "articula/dynamics/force_switches.hpp"
@@ -12,6 +11,7 @@
 #include "articula/kinematics/manifold.hpp"
 #include "articula/model/log_cholesky.hpp"
 #include "tests/support/allocations.hpp"
+#include "tests/support/effort.hpp"
 #include "tests/support/random_forces.hpp"
 #include "tests/support/ridders.hpp"
 
@@ -197,7 +197,7 @@ int expect_blocks_agree(ForceCase& c, const std::string& what) {
 }
 
 TEST(force_derivatives, along_everything_are_those_of_differences) {
-  const int robots = (std::getenv("ARTICULA_FULL") != nullptr) ? 500 : 40;
+  const int robots = cases(40, 500);
   for (int seed = 0; seed < robots; ++seed) {
     ForceCase c(seed, false);
     EXPECT_LE(expect_blocks_agree(c, fmt::format("seed {}", seed)), 2) << seed;
@@ -205,7 +205,7 @@ TEST(force_derivatives, along_everything_are_those_of_differences) {
 }
 
 TEST(force_derivatives, are_those_of_the_limited_side_where_limits_hold) {
-  const int robots = (std::getenv("ARTICULA_FULL") != nullptr) ? 500 : 40;
+  const int robots = cases(40, 500);
   int left_out = 0;
   for (int seed = 0; seed < robots; ++seed) {
     ForceCase c(seed, true);

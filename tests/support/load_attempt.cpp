@@ -11,18 +11,11 @@
 
 #include "articula/error.hpp"
 #include "articula/io/load.hpp"
+#include "tests/support/effort.hpp"
 
 namespace articula::testing {
 
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool sanitized = true;
-#elif defined(__has_feature)
-constexpr bool sanitized = __has_feature(address_sanitizer);
-#else
-constexpr bool sanitized = false;
-#endif
 
 struct Usage {
   double megabytes = 0.0, seconds = 0.0;
