@@ -52,10 +52,6 @@ struct Watch {
   }
 };
 
-// The biped's feet swing past each other at 30 rad/s and more: edges of theirs may cross within a step where
-// no row was (docs/contact.md).
-double allowed_overlap(const std::string& model) { return model == "biped" ? 2e-3 : 1e-3; }
-
 TEST_P(endurance, random_controls_break_nothing) {
   const Model model = load(GetParam());
   for (const Contact law : {Contact::ncp, Contact::lcp}) {
@@ -77,8 +73,7 @@ TEST_P(endurance, random_controls_break_nothing) {
     EXPECT_EQ(step.status(), StepStatus::ok) << to_string(step.status()) << " at " << step.start.time;
     EXPECT_TRUE(step.next.q.allFinite() && step.next.v.allFinite());
     EXPECT_FALSE(watch.overflow);
-    EXPECT_LT(watch.deepest, allowed_overlap(GetParam()))
-        << watch.deep << " steps, the worst is number " << watch.deepest_at;
+    EXPECT_LT(watch.deepest, 1e-3) << watch.deep << " steps, the worst is number " << watch.deepest_at;
     EXPECT_LT(watch.flagged, 1e-4) << watch.flags << " flagged steps";
     if (bench::counts_allocations()) EXPECT_EQ(allocations, 0u);
   }
