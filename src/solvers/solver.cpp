@@ -43,7 +43,8 @@ int lemke_pairs(const ContactProblem& problem) {
 bool solve_task(Task& task) {
   constexpr int small = 20;        // rows: Dantzig's pivots cost the fourth power
   constexpr int table_size = 270;  // of Lemke's table, whose pivots cost the third power
-  constexpr int large = 48;  // rows: interior points cost the third power, with all rows in their matrix
+  constexpr int large = 48;       // rows: interior points cost the third power, with all rows in their matrix
+  constexpr double close = 1e-6;  // relative residual
   ContactSolver& work = task.work;
   const ContactProblem& problem = task.problem;
   work.first.assign(task.guess, task.guess + problem.size);
@@ -87,6 +88,7 @@ bool solve_task(Task& task) {
     keep_best(task, best, work.approximate);
     if (polish(task, SolveStage::path, {1e-6, 1e-5, 1e-4})) return true;
     if (accept(task, SolveStage::path)) return true;
+    if (best < close * problem.velocity_scale) break;  // another start would end here, too
   }
   work.trial = work.approximate;
   gauss_seidel(problem, 3000, work.trial.data());
