@@ -12,7 +12,8 @@ namespace articula::testing {
 ContactProblem OwnedProblem::view(double gravity_step) const {
   const int n = static_cast<int>(b.size());
   const double least = std::max(least_velocity, gravity_step);
-  return {law, blocks, n, G.data(), n, b.data(), velocity_scale({b.data(), b.data() + n}, least)};
+  const double scale = velocity_scale({b.data(), b.data() + n}, least);
+  return {law, blocks, n, G.data(), n, b.data(), scale, bias.size() == n ? bias.data() : nullptr};
 }
 
 namespace {
@@ -185,7 +186,8 @@ OwnedProblem random_contact_problem(std::mt19937& random, const ProblemOptions& 
   problem.G = J * m.inverse_mass * J.transpose();
   problem.G = (0.5 * (problem.G + problem.G.transpose())).eval();
   const VectorX v_free = uniform_vector(random, m.nv, 2.0);
-  problem.b = J * v_free + Eigen::Map<const VectorX>(rows.bias.data(), n);
+  problem.bias = Eigen::Map<const VectorX>(rows.bias.data(), n);
+  problem.b = J * v_free + problem.bias;
   problem.singular = rows.redundant || n > m.nv;
   return problem;
 }

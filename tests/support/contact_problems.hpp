@@ -18,6 +18,7 @@ struct OwnedProblem {
   std::vector<Block> blocks;
   MatrixX G;  // symmetric, so column-major is row-major
   VectorX b;
+  VectorX bias;  // the part of b that is asked for; empty: not known
   bool singular = false;
   double least_velocity = 0.0;  // m/s: the velocity scale is no smaller
 

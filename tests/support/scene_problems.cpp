@@ -134,6 +134,7 @@ void SceneProblems::next(OwnedProblem& problem) {
   problem.G.resize(view.size, view.size);
   for (int i = 0; i < view.size; ++i) problem.G.col(i) = Eigen::Map<const VectorX>(view.row(i), view.size);
   problem.b = Eigen::Map<const VectorX>(view.b, view.size);
+  problem.bias = Eigen::Map<const VectorX>(view.bias, view.size);
   problem.least_velocity = view.velocity_scale;
 }
 
