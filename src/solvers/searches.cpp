@@ -161,22 +161,24 @@ bool follow_lemke(Task& task) {
 }
 
 // Impulses that nearly obey the laws, though no modes of theirs can be verified: rounds of friction that
-// dilates go on until they do, or until many in a row did not help.
+// dilates go on until they do, or until many in a row did not help; then once more with harder rows.
 bool refine(Task& task, double& best) {
   constexpr int rounds = 200, patience = 30;
   ContactSolver& work = task.work;
   const ContactProblem& problem = task.problem;
-  work.trial = work.approximate;
-  work.dilating.start(problem, work.trial.data());
-  int idle = 0;
-  for (int round = 0; round < rounds && idle < patience && best > 0.1 * exact * problem.velocity_scale;
-       ++round) {
-    work.dilating.round(problem, work.system, 1e-3, task.guess, task.slides, work.trial.data(),
-                        work.trial_sigma.data());
-    task.report.iterations += work.system.factorisations();
-    const double before = best;
-    keep_best(task, best, work.approximate);
-    idle = best < before ? 0 : idle + 1;
+  for (double softness : {1e-3, 1e-5}) {
+    work.trial = work.approximate;
+    work.dilating.start(problem, work.trial.data());
+    int idle = 0;
+    for (int round = 0; round < rounds && idle < patience && best > 0.1 * exact * problem.velocity_scale;
+         ++round) {
+      work.dilating.round(problem, work.system, softness, task.guess, task.slides, work.trial.data(),
+                          work.trial_sigma.data());
+      task.report.iterations += work.system.factorisations();
+      const double before = best;
+      keep_best(task, best, work.approximate);
+      idle = best < before ? 0 : idle + 1;
+    }
   }
   work.trial = work.approximate;
   contact_velocities(problem, work.trial.data(), work.trial_sigma.data());
