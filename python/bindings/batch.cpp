@@ -319,9 +319,9 @@ void SpareSteps::give_back(std::unique_ptr<KeptBatchStep> step) {
   if (spare_.size() < most) spare_.push_back(std::move(step));
 }
 
-OwnedBatch::OwnedBatch(Batch batch, bool variants)
+OwnedBatch::OwnedBatch(Batch batch, bool one_model_each)
     : Batch(std::move(batch)),
-      variants(variants),
+      variants(one_model_each),
       process(getpid()) {}
 
 void OwnedBatch::require_own_process() const {

@@ -49,7 +49,7 @@ class SpareSteps : public std::enable_shared_from_this<SpareSteps> {
 
 // Threads do not survive a fork: a batch belongs to the process that made it.
 struct OwnedBatch : Batch {
-  OwnedBatch(Batch batch, bool variants);
+  OwnedBatch(Batch batch, bool one_model_each);
   bool variants = false;  // one model per environment
   int process = 0;
   std::shared_ptr<SpareSteps> spare = std::make_shared<SpareSteps>();
