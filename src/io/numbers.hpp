@@ -21,6 +21,12 @@ inline std::string_view next_word(std::string_view& text) {
   return word;
 }
 
+inline std::size_t count_words(std::string_view text) {
+  std::size_t words = 0;
+  while (!next_word(text).empty()) ++words;
+  return words;
+}
+
 // The whole word as a number. Out of range, however large or small, is no number; NaN and
 // infinity, spelt out, are: the caller says whether it wants them.
 template <class Number>

@@ -30,6 +30,11 @@ void require_within(const Limits& limits, std::string_view text, const std::stri
   }
   const std::string what = disguise(text);
   if (!what.empty()) throw Error("{}:1: this is {}", name, what);
+  const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  if (lines > limits.lines) {
+    throw Error("{}:1: the file has {} lines, more than the {} that are read; remove empty ones", name, lines,
+                limits.lines);
+  }
   const auto tags = static_cast<std::size_t>(std::count(text.begin(), text.end(), '<'));
   const auto assignments = static_cast<std::size_t>(std::count(text.begin(), text.end(), '='));
   if (tags > limits.tags || assignments > limits.attributes) {

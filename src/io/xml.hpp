@@ -20,6 +20,7 @@ namespace articula::xml {
 
 struct Limits {
   std::size_t bytes = std::size_t{32} << 20;  // of one file
+  std::size_t lines = 4'000'000;              // of one file
   std::size_t tags = 1'000'000;               // start and end tags of one file
   std::size_t attributes = 1'500'000;         // of one file
   std::size_t elements = 400'000;             // of all files together

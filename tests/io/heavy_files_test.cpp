@@ -154,6 +154,19 @@ TEST_F(HeavyFiles, a_hundred_thousand_actuators_sensors_and_keyframes) {
   expect_refused("<mujoco><size nkey=\"1000000000\"/></mujoco>", {"robot.xml:1: <size>", "nkey"});
 }
 
+TEST_F(HeavyFiles, lists_of_ten_million_numbers_and_lines) {
+  const std::string zeros = repeated("0 ", 15'000'000), lines(31'000'000, '\n');
+  expect_refused("<mujoco>\n<option gravity=\"" + zeros + "\"/></mujoco>",
+                 {"robot.xml:2: <option>", "15000000 numbers; it needs 3"});
+  expect_refused("<mujoco>\n<worldbody/><keyframe><key qpos=\"" + zeros + "\"/></keyframe></mujoco>",
+                 {"robot.xml:2: <key>", "15000000 numbers"});
+  expect_refused("<mujoco>\n<asset><mesh name=\"m\" vertex=\"" + zeros +
+                     "nan\"/></asset><worldbody><geom type=\"mesh\" mesh=\"m\"/></worldbody></mujoco>",
+                 {"robot.xml:2: <mesh name=\"m\">", "'nan'"});
+  expect_refused("<mujoco>" + lines + "<option timestep=\"0\"/></mujoco>",
+                 {"robot.xml:1: ", "31000000 lines"});
+}
+
 TEST_F(HeavyFiles, names_of_a_million_letters_do_not_flood_the_message) {
   const std::string name(1'000'000, 'x');
   expect_refused(

@@ -133,7 +133,7 @@ void read_actuators(Reader& reader) {
   for_each_instance(reader, without_straddling(reader, reader.section("actuator")),
                     [&](const Element& element, const std::string& suffix) {
                       if (!suffix.empty() && element.attribute("name"))
-                        reader.replicas.add(Kind::actuator, element.text("name"), suffix);
+                        reader.replicas.add(Kind::actuator, element.text("name"), reader.current_replica);
                       ActuatorDescription actuator = read_actuator(reader, element, suffix);
                       reader.description.actuators.push_back(std::move(actuator));
                     });

@@ -8,6 +8,7 @@ namespace articula::mjcf {
 
 std::vector<double> numbers(const Element& element, const char* name, std::string_view text, bool infinite) {
   std::vector<double> result;
+  result.reserve(count_words(text));
   for (std::string_view word = next_word(text); !word.empty(); word = next_word(text)) {
     std::optional<double> value = to_finite(word);
     if (!value && infinite) {
@@ -29,12 +30,6 @@ namespace {
 
 bool is_rotation(std::string_view name) {
   return std::find(rotation_forms.begin(), rotation_forms.end(), name) != rotation_forms.end();
-}
-
-std::size_t count_words(std::string_view text) {
-  std::size_t words = 0;
-  while (!next_word(text).empty()) ++words;
-  return words;
 }
 
 bool comes_before(const Defaults::Entry& entry, std::string_view name) { return entry.name < name; }
@@ -86,11 +81,12 @@ std::string Attributes::required(const char* name) const {
 
 void Attributes::read_layer(const Element& layer, const char* name, std::span<double> values,
                             std::size_t least) const {
-  const std::vector<double> given = numbers(layer, name, layer.attribute(name));
-  if (given.size() < least || given.size() > values.size()) {
-    fail(layer, "attribute {} has {} numbers; it needs {}", name, given.size(),
+  const std::size_t count = count_words(layer.attribute(name));
+  if (count < least || count > values.size()) {
+    fail(layer, "attribute {} has {} numbers; it needs {}", name, count,
          least == values.size() ? fmt::format("{}", least) : fmt::format("{} to {}", least, values.size()));
   }
+  const std::vector<double> given = numbers(layer, name, layer.attribute(name));
   std::copy(given.begin(), given.end(), values.begin());
 }
 

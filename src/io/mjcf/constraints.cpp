@@ -222,7 +222,7 @@ void drop_idle_equalities(Reader& reader) {
 void read_tendons(Reader& reader) {
   for_each_instance(reader, reader.section("tendon"), [&](const Element& element, const std::string& suffix) {
     if (!suffix.empty() && element.attribute("name"))
-      reader.replicas.add(Kind::tendon, element.text("name"), suffix);
+      reader.replicas.add(Kind::tendon, element.text("name"), reader.current_replica);
     if (element.name() == "fixed") read_fixed(reader, element, suffix);
     if (element.name() == "spatial") read_spatial(reader, element, suffix);
   });

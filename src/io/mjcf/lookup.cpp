@@ -30,7 +30,7 @@ Kind kind_of_object(const std::string& type) {
   return Kind::body;
 }
 
-const Suffixes* own_suffixes(const Reader& reader, const Element& element) {
+const Copies* own_copies(const Reader& reader, const Element& element) {
   for (const auto& [name, kind] : referring) {
     if (element.attribute(name) == nullptr) continue;
     if (const auto* found = reader.replicas.find(kind, element.text(name))) return found;
@@ -44,15 +44,15 @@ const Suffixes* own_suffixes(const Reader& reader, const Element& element) {
 }
 
 // Of the first replicated thing that an element or one of its children refers to.
-const Suffixes* suffixes_of(const Reader& reader, const Element& element) {
-  if (const auto* found = own_suffixes(reader, element)) return found;
+const Copies* copies_of(const Reader& reader, const Element& element) {
+  if (const auto* found = own_copies(reader, element)) return found;
   for (const Element& child : reader.tree.children(element)) {
-    if (const auto* found = own_suffixes(reader, child)) return found;
+    if (const auto* found = own_copies(reader, child)) return found;
   }
   return nullptr;
 }
 
-// Whether one of its two ends is replicated and the other, which is not the world, is not.
+// Whether its two ends, neither of them the world, are not copied together.
 bool straddles(const Reader& reader, const Element& element) {
   struct Ends {
     const char *first, *second;
@@ -65,8 +65,10 @@ bool straddles(const Reader& reader, const Element& element) {
     if (element.attribute(ends.first) == nullptr || element.attribute(ends.second) == nullptr) continue;
     const std::string first = element.text(ends.first), second = element.text(ends.second);
     if (ends.kind == Kind::body && (first == "world" || second == "world")) continue;
-    const bool replicated = reader.replicas.find(ends.kind, first) != nullptr;
-    if (replicated != (reader.replicas.find(ends.kind, second) != nullptr)) return true;
+    const Copies* copies = reader.replicas.find(ends.kind, first);
+    const Copies* others = reader.replicas.find(ends.kind, second);
+    if ((copies == nullptr) != (others == nullptr)) return true;
+    if (copies != nullptr && copies->replicas != others->replicas) return true;
   }
   return false;
 }
@@ -92,31 +94,35 @@ void for_each_instance(Reader& reader, const std::vector<Element>& elements,
     for (const Element& element : elements) read(element, "");
     return;
   }
-  std::vector<std::pair<Element, const Suffixes*>> replicated;
-  Suffixes all;
-  for (const Element& element : elements) {
-    const Suffixes* suffixes = suffixes_of(reader, element);
-    if (suffixes == nullptr) {
-      read(element, "");
+  struct Instance {
+    std::size_t rank, element;
+    int replica;
+    auto operator<=>(const Instance&) const = default;
+  };
+  const std::vector<std::size_t> ranks = reader.replicas.ranks();
+  std::vector<Instance> instances;
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    const Copies* copies = copies_of(reader, elements[i]);
+    if (copies == nullptr) {
+      read(elements[i], "");
       continue;
     }
-    replicated.emplace_back(element, suffixes);
-    for (const std::string& suffix : suffixes->order) {
-      if (all.set.insert(suffix).second) all.order.push_back(suffix);
-    }
+    reader.count(elements[i], copies->replicas.size());
+    for (const int replica : copies->replicas)
+      instances.push_back({ranks[static_cast<std::size_t>(replica)], i, replica});
   }
-  for (const std::string& suffix : all.order) {
-    for (const auto& [element, own] : replicated) {
-      reader.count(element);
-      if (own->set.contains(suffix)) read(element, suffix);
-    }
+  std::sort(instances.begin(), instances.end());
+  for (const Instance& instance : instances) {
+    reader.current_replica = instance.replica;
+    read(elements[instance.element], reader.replicas.suffix(instance.replica));
   }
+  reader.current_replica = no_replica;
 }
 
 std::string resolve(const Reader& reader, Kind kind, const std::string& name, const std::string& suffix) {
   if (suffix.empty()) return name;
-  const Suffixes* found = reader.replicas.find(kind, name);
-  return found != nullptr && found->set.contains(suffix) ? name + suffix : name;
+  const Copies* found = reader.replicas.find(kind, name);
+  return found != nullptr && found->suffixes.contains(suffix) ? name + suffix : name;
 }
 
 std::string instance_name(const Element& element, const std::string& suffix) {

@@ -15,6 +15,7 @@
 #include "io/mesh/finish.hpp"
 #include "io/mjcf/actuator_settings.hpp"
 #include "io/mjcf/attributes.hpp"
+#include "io/mjcf/replicas.hpp"
 #include "io/warnings.hpp"
 
 namespace articula::mjcf {
@@ -64,31 +65,6 @@ struct HeightFieldAsset {
   std::shared_ptr<const HeightField> field;  // null until it is used
 };
 
-enum class Kind { body, joint, site, geometry, tendon, actuator, equality, sensor };
-
-// The suffixes of the copies that <replicate> made of one name.
-struct Suffixes {
-  std::vector<std::string> order;
-  std::unordered_set<std::string> set;
-};
-
-// The names that <replicate> multiplied.
-class Replicas {
- public:
-  void add(Kind kind, const std::string& name, const std::string& suffix) {
-    Suffixes& suffixes = names_[{kind, name}];
-    if (suffixes.set.insert(suffix).second) suffixes.order.push_back(suffix);
-  }
-  bool empty() const { return names_.empty(); }
-  const Suffixes* find(Kind kind, const std::string& name) const {
-    const auto found = names_.find({kind, name});
-    return found == names_.end() ? nullptr : &found->second;
-  }
-
- private:
-  std::map<std::pair<Kind, std::string>, Suffixes> names_;
-};
-
 struct Reader {
   const xml::Tree& tree;
   const LoadOptions& options;
@@ -102,6 +78,7 @@ struct Reader {
   std::map<std::string, std::array<float, 4>, std::less<>> materials{};  // colours
   std::unordered_set<std::string> used_geometry_names{};                 // by pairs and sensors
   Replicas replicas{};
+  int current_replica = no_replica;                   // of the element that for_each_instance has come to
   std::unordered_set<std::string> kept_bodies{};      // not to be fused
   std::unordered_set<std::size_t> site_equalities{};  // by index: those given by sites, not bodies
   std::unordered_set<std::string> drawn_tendons{};    // spatial ones, left out

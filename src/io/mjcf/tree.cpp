@@ -11,13 +11,13 @@ namespace articula::mjcf {
 namespace {
 
 // An element of the tree with what surrounds it: the frames around it within its body, the default
-// class in force, and the suffix of the replica it belongs to.
+// class in force, and the replica it belongs to.
 struct Place {
   Element element;
   Pose frame;
   const DefaultClass* defaults = nullptr;
-  std::string suffix;
-  int replica = 0;                  // of a <replicate>: the next one to make,
+  int replica = no_replica;
+  int copy = 0;                     // of a <replicate>: the next one to make,
   Vector3 shift = Vector3::Zero();  // and where
 };
 
@@ -49,7 +49,7 @@ class TreeReader {
     Draft world;
     world.body.name = "world";
     for (const Element& body : reader_.tree.children(reader_.tree.root(), "worldbody")) {
-      walk({body, {}, childclass(body, nullptr), ""}, world);
+      walk({body, {}, childclass(body, nullptr)}, world);
     }
     finish(world);
     while (!tasks_.empty()) {
@@ -71,8 +71,9 @@ class TreeReader {
   std::string full_name(const Place& place, Kind kind) {
     const std::string name = place.element.text("name");
     if (name.empty()) return name;
-    if (!place.suffix.empty()) reader_.replicas.add(kind, name, place.suffix);
-    return name + place.suffix;
+    if (place.replica == no_replica) return name;
+    reader_.replicas.add(kind, name, place.replica);
+    return name + reader_.replicas.suffix(place.replica);
   }
 
   void read_body(const BodyTask& task) {
@@ -94,7 +95,7 @@ class TreeReader {
     const bool has_joint = contains_joint(children);
     draft.is_static = task.parent_is_static && !has_joint && !body.kinematic;
     read_inertial(children, draft);
-    walk({element, {}, childclass(element, task.place.defaults), task.place.suffix}, draft);
+    walk({element, {}, childclass(element, task.place.defaults), task.place.replica}, draft);
     set_inertia(a, own_pose, draft);
     if (draft.align && draft.children.empty()) align_with_inertia(draft);
     finish(draft);
@@ -109,7 +110,7 @@ class TreeReader {
   // The children of a body, through the frames and replicas between.
   void walk(const Place& body, Draft& draft) {
     std::vector<Place> pending;
-    push_children(body, body.frame, body.suffix, pending);
+    push_children(body, body.frame, body.replica, pending);
     while (!pending.empty()) {
       Place place = std::move(pending.back());
       pending.pop_back();
@@ -125,11 +126,10 @@ class TreeReader {
     }
   }
 
-  void push_children(const Place& parent, const Pose& frame, const std::string& suffix,
-                     std::vector<Place>& pending) {
+  void push_children(const Place& parent, const Pose& frame, int replica, std::vector<Place>& pending) {
     const std::vector<Element> children = reader_.tree.children(parent.element);
     for (auto child = children.rbegin(); child != children.rend(); ++child) {
-      pending.push_back({*child, frame, parent.defaults, suffix});
+      pending.push_back({*child, frame, parent.defaults, replica});
     }
   }
 
@@ -140,7 +140,7 @@ class TreeReader {
         fail(a.element(), "attribute {} of a frame is not supported; scale the elements inside", name);
     }
     place.defaults = childclass(place.element, place.defaults);
-    push_children(place, place.frame * read_pose(a, reader_.compiler), place.suffix, pending);
+    push_children(place, place.frame * read_pose(a, reader_.compiler), place.replica, pending);
   }
 
   // Replica i is turned by i times the angles and shifted from the one before it in that one's axes.
@@ -156,23 +156,42 @@ class TreeReader {
     Vector3 offset = Vector3::Zero(), angles = Vector3::Zero();
     a.read("offset", offset);
     a.read("euler", angles);
-    const int index = place.replica;
+    const int index = place.copy;
     const std::size_t digits = std::to_string(copies).size();
-    const std::string suffix = fmt::format("{}{:0{}}{}", a.text("sep"), index, digits, place.suffix);
+    const std::string around =
+        place.replica == no_replica ? std::string() : reader_.replicas.suffix(place.replica);
+    const std::string suffix = fmt::format("{}{:0{}}{}", a.text("sep"), index, digits, around);
+    const int replica = reader_.replicas.open(place.replica, place_in_file(place.element), index, suffix);
     const Quaternion turn = rotation_of_euler(index * angles, reader_.compiler);
     if (index + 1 < copies) {
       Place next = place;
-      next.replica = index + 1;
+      next.copy = index + 1;
       next.shift = place.shift + turn * offset;
       pending.push_back(next);
     }
-    push_children(place, place.frame * Pose{place.shift, turn}, suffix, pending);
+    push_children(place, place.frame * Pose{place.shift, turn}, replica, pending);
+  }
+
+  // Of a <replicate>, files that are included counted where they are; all are found when the first is asked
+  // for.
+  std::size_t place_in_file(const Element& element) {
+    std::vector<Element> pending;
+    if (places_.empty()) pending = reader_.tree.children(reader_.tree.root(), "worldbody");
+    std::reverse(pending.begin(), pending.end());
+    while (!pending.empty()) {
+      const Element next = pending.back();
+      pending.pop_back();
+      if (next.name() == "replicate") places_.emplace(next.node.internal_object(), places_.size());
+      const std::vector<Element> children = reader_.tree.children(next);
+      pending.insert(pending.end(), children.rbegin(), children.rend());
+    }
+    return places_.at(element.node.internal_object());
   }
 
   void read_element(const Place& place, Draft& draft) {
     const Element& element = place.element;
     const std::string_view name = element.name();
-    if (name == "attach" && !place.suffix.empty())
+    if (name == "attach" && place.replica != no_replica)
       fail(element, "<attach> inside <replicate> is not supported");
     if (name == "body" || name == "attach") {
       draft.children.push_back({place, draft.body.name, draft.is_static});
@@ -284,6 +303,7 @@ class TreeReader {
 
   Reader& reader_;
   std::vector<BodyTask> tasks_;
+  std::unordered_map<const void*, std::size_t> places_;  // of every <replicate>
 };
 
 }  // namespace

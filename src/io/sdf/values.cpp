@@ -27,6 +27,7 @@ std::string text_of(const Element& element) {
 std::vector<double> numbers_of(const Element& element, bool infinite) {
   std::vector<double> result;
   std::string_view text = element.node.child_value();
+  result.reserve(count_words(text));
   for (std::string_view word = next_word(text); !word.empty(); word = next_word(text)) {
     std::optional<double> value = to_finite(word);
     if (!value && infinite) {
