@@ -167,6 +167,38 @@ TEST(Mjcf, an_attached_body_brings_the_actuators_on_it_with_or_without_names) {
   EXPECT_NO_THROW(build(d));
 }
 
+// On the ground the same arm is lighter to turn than on what carried it.
+TEST(Mjcf, springs_and_dampers_of_an_attached_body_are_for_the_whole_it_becomes_part_of) {
+  const std::filesystem::path directory =
+      std::filesystem::path(::testing::TempDir()) / ("articula_springs_" + std::to_string(::getpid()));
+  std::filesystem::create_directories(directory);
+  const std::string arm = R"(<body name="e" pos="0 0 1"><joint axis="0 1 0" springdamper="0.5 0.9"/>
+      <joint name="k" axis="1 0 0"/><geom size="0.1" pos="0 0.1 0.2"/></body>)";
+  const std::string servos = R"(<position joint="k" kp="3" dampratio="1"/>)";
+  std::ofstream(directory / "part.xml")
+      << R"(<mujoco><worldbody><body name="p"><joint name="j" springdamper="1 1"/><geom size="0.1" pos="0.1 0 0"/>)"
+      << arm << R"(</body></worldbody><actuator><position joint="j" kp="2" dampratio="2"/>)" << servos
+      << "</actuator></mujoco>";
+  const std::string own =
+      R"(<body><joint name="o" springdamper="2 1"/><geom size="0.1" pos="0.1 0 0"/></body>)";
+  const std::string own_servo = R"(<actuator><motor joint="o"/>)";
+  const Description attached = parse_mjcf(R"(<mujoco><asset><model name="p" file="part.xml"/></asset>
+      <worldbody>)" + own + R"(<attach model="p" body="e" prefix=""/></worldbody>)" +
+                                              own_servo + "</actuator></mujoco>",
+                                          directory);
+  std::filesystem::remove_all(directory);
+  const Description written =
+      parse("<worldbody>" + own + arm + "</worldbody>" + own_servo + servos + "</actuator>");
+  ASSERT_EQ(attached.bodies.size(), 2u);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_DOUBLE_EQ(attached.bodies[i].joints[0].stiffness, written.bodies[i].joints[0].stiffness);
+    EXPECT_DOUBLE_EQ(attached.bodies[i].joints[0].damping, written.bodies[i].joints[0].damping);
+    EXPECT_GT(attached.bodies[i].joints[0].stiffness, 0.0);
+    EXPECT_DOUBLE_EQ(attached.actuators[i].bias[2], written.actuators[i].bias[2]);
+  }
+  EXPECT_LT(attached.actuators[1].bias[2], 0.0);
+}
+
 TEST(Mjcf, a_short_list_in_a_class_keeps_the_rest_of_the_one_around_it) {
   const Description d = parse(R"(<default><geom size="0.1 0.2 0.3" type="box" quat="0 1 0 0"/>
       <default class="a"><geom size="0.5" euler="0 0 90"/><default class="b"><geom size="0.6 0.7"/></default>

@@ -77,13 +77,19 @@ bool has_equality(const Members& m, const EqualityDescription& e) {
 }
 
 // The body with all that hangs on it and what refers to nothing outside; it becomes a child of the world.
-Description subtree(Description d, const std::string& root) {
+Attachable subtree(Attachable whole, const std::string& root) {
+  Description& d = whole.description;
   const Members m = members_below(d, root);
   std::erase_if(d.bodies, [&](const auto& b) { return !m.bodies.contains(b.name); });
   d.bodies.front().parent = "world";
   std::erase_if(d.frames, [&](const auto& f) { return !m.bodies.contains(f.body); });
   std::erase_if(d.geometries, [&](const auto& g) { return !m.bodies.contains(g.body); });
   std::erase_if(d.tendons, [&](const auto& t) { return !has_tendon(m, t); });
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < d.actuators.size(); ++i) {
+    if (has_actuator(m, d.actuators[i])) ratios.push_back(whole.damping_ratios[i]);
+  }
+  whole.damping_ratios = std::move(ratios);
   std::erase_if(d.actuators, [&](const auto& a) { return !has_actuator(m, a); });
   std::erase_if(d.equalities, [&](const auto& e) { return !has_equality(m, e); });
   std::erase_if(d.contact_pairs, [&](const auto& p) {
@@ -94,7 +100,20 @@ Description subtree(Description d, const std::string& root) {
   std::erase_if(d.sensors, [&](const auto& s) {
     return !has_object(m, s.object_type, s.object) || !has_object(m, s.reference_type, s.reference);
   });
-  return d;
+  return whole;
+}
+
+// What waits for the whole model's inertia: of joints by their number, of actuators in their order.
+void take_over(Reader& reader, const Attachable& part) {
+  for (const BodyDescription& body : part.description.bodies) {
+    for (std::size_t j = 0; j < body.joints.size(); ++j) {
+      const auto found = part.spring_dampers.find({body.name, j});
+      if (found != part.spring_dampers.end()) reader.spring_dampers[reader.joint_count] = found->second;
+      ++reader.joint_count;
+    }
+  }
+  reader.attached_damping_ratios.insert(reader.attached_damping_ratios.end(), part.damping_ratios.begin(),
+                                        part.damping_ratios.end());
 }
 
 std::filesystem::path model_file(const Reader& reader, const Element& element, const std::string& name) {
@@ -110,13 +129,14 @@ std::filesystem::path model_file(const Reader& reader, const Element& element, c
 }
 
 // The whole model, read when it is first attached: copies of copies cost no more than what they make.
-Description attached_model(Reader& reader, const std::filesystem::path& file) {
+const Attachable& attached_model(Reader& reader, const std::filesystem::path& file) {
   const auto known = reader.models.find(file.string());
   if (known != reader.models.end()) return known->second;
   LoadOptions options = reader.options;
   options.attachment_depth += 1;
-  Description model = load_mjcf(file, options);
-  for (std::string& warning : std::exchange(model.warnings, {})) reader.warnings.add(std::move(warning));
+  Attachable model = read_attachable(file, options);
+  for (std::string& warning : std::exchange(model.description.warnings, {}))
+    reader.warnings.add(std::move(warning));
   return reader.models.emplace(file.string(), std::move(model)).first->second;
 }
 
@@ -143,21 +163,21 @@ void attach_model(Reader& reader, const Element& element, const std::string& par
   if (!reader.options.other_files)
     fail(element, "other models are not read here; write its bodies into this text");
   const std::filesystem::path file = model_file(reader, element, a.text("model"));
-  Description part = attached_model(reader, file);
+  Attachable part = attached_model(reader, file);
   const std::string body = a.text("body");
   if (!body.empty() && body != "world") {
     std::vector<std::string> known;
-    for (const BodyDescription& b : part.bodies) known.push_back(b.name);
+    for (const BodyDescription& b : part.description.bodies) known.push_back(b.name);
     if (std::find(known.begin(), known.end(), body) == known.end()) {
       fail(element, "attribute body: {} has no body '{}'{}", file.string(), body, suggestion(body, known));
     }
     part = subtree(std::move(part), body);
   }
-  if (!part.keyframes.empty()) reader.warn(element, "keyframes of attached models are left out");
-  reader.count(element, elements_of(part));
-  for (const BodyDescription& b : part.bodies) reader.joint_count += b.joints.size();
+  if (!part.description.keyframes.empty()) reader.warn(element, "keyframes of attached models are left out");
+  reader.count(element, elements_of(part.description));
+  take_over(reader, part);
   try {
-    articula::attach(reader.description, part, a.text("prefix"), parent, pose);
+    articula::attach(reader.description, part.description, a.text("prefix"), parent, pose);
   } catch (const Error& error) {
     fail(element, "{}", error.what());
   }
@@ -184,6 +204,10 @@ void append_attached(Reader& reader, Description attached) {
   append(d.contact_pairs, attached.contact_pairs);
   append(d.contact_exclusions, attached.contact_exclusions);
   append(d.tendons, attached.tendons);
+  for (std::size_t i = 0; i < reader.attached_damping_ratios.size(); ++i) {
+    const double ratio = reader.attached_damping_ratios[i];
+    if (ratio > 0.0) reader.damping_ratios[d.actuators.size() + i] = ratio;
+  }
   append(d.actuators, attached.actuators);
   append(d.equalities, attached.equalities);
   append(d.sensors, attached.sensors);

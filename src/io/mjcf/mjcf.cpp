@@ -25,13 +25,13 @@ void note_used_geometries(Reader& reader) {
   }
 }
 
-Description read(const xml::Tree& tree, const LoadOptions& options) {
-  const Element root = tree.root();
+// All of the file but what depends on the model that it may become part of.
+void read_file(Reader& reader) {
+  const Element root = reader.tree.root();
   if (root.name() != "mujoco") {
     fail(root, "the outermost element of an MJCF file is <mujoco>{}",
          root.name() == "mujocoinclude" ? "; this file is meant to be included by another" : "");
   }
-  Reader reader{tree, options};
   reader.description.name = root.attribute("model") ? root.text("model") : "MuJoCo Model";
   check_schema(reader);
   read_compiler(reader);
@@ -55,13 +55,44 @@ Description read(const xml::Tree& tree, const LoadOptions& options) {
   // What was fused with the world is no longer part of the total.
   if (reader.compiler.total_mass > 0.0) set_total_mass(reader.description, reader.compiler.total_mass);
   read_keyframes(reader);
+  reader.description.warnings = reader.warnings.take();
+}
+
+Description read(const xml::Tree& tree, const LoadOptions& options) {
+  Reader reader{tree, options};
+  read_file(reader);
   resolve_reference_inertia(reader);
   apply_flags(reader);
-  reader.description.warnings = reader.warnings.take();
   return std::move(reader.description);
 }
 
+xml::Limits limits_of(const LoadOptions& options) {
+  xml::Limits limits;
+  limits.elements = options.most_elements;
+  if (!options.other_files) limits.files = 0;
+  return limits;
+}
+
 }  // namespace
+
+// Joints are numbered in the order of the bodies that have them.
+Attachable read_attachable(const std::filesystem::path& file, const LoadOptions& options) {
+  const xml::Tree tree = xml::Tree::read(file, "include", limits_of(options));
+  Reader reader{tree, options};
+  read_file(reader);
+  Attachable model;
+  std::size_t index = 0;
+  for (const BodyDescription& body : reader.description.bodies) {
+    for (std::size_t j = 0; j < body.joints.size(); ++j, ++index) {
+      const auto found = reader.spring_dampers.find(index);
+      if (found != reader.spring_dampers.end()) model.spring_dampers[{body.name, j}] = found->second;
+    }
+  }
+  model.damping_ratios.resize(reader.description.actuators.size());
+  for (const auto& [actuator, ratio] : reader.damping_ratios) model.damping_ratios[actuator] = ratio;
+  model.description = std::move(reader.description);
+  return model;
+}
 
 std::vector<Element> Reader::section(std::string_view name) const {
   std::vector<Element> result;
@@ -75,17 +106,13 @@ std::vector<Element> Reader::section(std::string_view name) const {
 }  // namespace mjcf
 
 Description load_mjcf(const std::filesystem::path& file, const LoadOptions& options) {
-  xml::Limits limits;
-  limits.elements = options.most_elements;
-  return mjcf::read(xml::Tree::read(file, "include", limits), options);
+  return mjcf::read(xml::Tree::read(file, "include", mjcf::limits_of(options)), options);
 }
 
 Description parse_mjcf(std::string_view text, const std::filesystem::path& directory,
                        const LoadOptions& options) {
-  xml::Limits limits;
-  limits.elements = options.most_elements;
-  if (!options.other_files) limits.files = 0;
-  return mjcf::read(xml::Tree::parse(text, options.name, directory, "include", limits), options);
+  return mjcf::read(xml::Tree::parse(text, options.name, directory, "include", mjcf::limits_of(options)),
+                    options);
 }
 
 }  // namespace articula

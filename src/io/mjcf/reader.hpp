@@ -65,6 +65,14 @@ struct HeightFieldAsset {
   std::shared_ptr<const HeightField> field;  // null until it is used
 };
 
+// A model as <attach> takes it: springs and dampers that are given by the motion they should make wait for
+// the whole that they become part of.
+struct Attachable {
+  Description description;
+  std::map<std::pair<std::string, std::size_t>, std::array<double, 2>> spring_dampers;  // by body and joint
+  std::vector<double> damping_ratios;  // of every actuator; 0: none
+};
+
 struct Reader {
   const xml::Tree& tree;
   const LoadOptions& options;
@@ -90,7 +98,8 @@ struct Reader {
   std::map<std::size_t, double> damping_ratios{};                 // by actuator
   std::size_t joint_count = 0;
   std::size_t element_count = 0;
-  std::map<std::string, Description> models{};  // by path: what <attach> takes parts of
+  std::map<std::string, Attachable> models{};     // by path: what <attach> takes parts of
+  std::vector<double> attached_damping_ratios{};  // of the actuators that came with them
   Warnings warnings{};
   Description description{};
 
