@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "frame_of_a.hpp"
+#include "off_grid.hpp"
 #include "pairs.hpp"
 #include "support.hpp"
 #include "vector.hpp"
@@ -74,20 +76,37 @@ int add_capsule_ends(const PairArguments& pair, ContactPoint* out, int count) {
   return collector.count;
 }
 
+// In A's frame. Which feature a corner is nearest to, and whether it counts, is decided on the grid, as for
+// any other pair; then come the numbers at the exact placement.
 int add_box_corners(const PairArguments& pair, ContactPoint* out, int count) {
   const double size_a = size_of(pair.a), size_b = size_of(pair.b), size = std::min(size_a, size_b);
   if (count == 0 || pair.margin < fast_margin * size) return count;
-  Collector collector{pair, out, count};
+  const Placement at_b = on_grid(pair.at_b, std::max(size_a, size_b));
+  const PairArguments rounded{pair.a, pair.at_a, pair.b, at_b, pair.margin};
+  Collector collector{rounded, out, count};
   const Vec3 n = out[0].normal, x = out[0].position;
-  const double half_gap = 0.5 * out[0].distance;
+  // Heights and places that tie are left to the order of the corners.
+  const double half_gap = 0.5 * out[0].distance, level = pair.margin + 1e-10 * size,
+               apart = 0.1 * size * (1 + 1e-9);
   for (int corner = 0; corner < 8 && !collector.full(); ++corner) {
     const Vec3 a = pair.at_a * with_signs(pair.a.size, corner);
-    if (dot(n, x - a) + half_gap <= pair.margin && !collector.near(a, 0.1 * size))
+    if (dot(n, x - a) + half_gap <= level && !collector.near(a, apart))
       collector.add_of_a(a, 0.0, {FeatureKind::point, corner});
     if (collector.full()) break;
-    const Vec3 b = pair.at_b * with_signs(pair.b.size, corner);
-    if (dot(n, b - x) + half_gap <= pair.margin && !collector.near(b, 0.1 * size))
+    const Vec3 b = at_b * with_signs(pair.b.size, corner);
+    if (dot(n, b - x) + half_gap <= level && !collector.near(b, apart))
       collector.add_of_b(b, 0.0, {FeatureKind::point, corner});
+  }
+  for (int i = count; i < collector.count; ++i) {
+    Distance found;
+    found.normal = out[i].normal;
+    found.distance = out[i].distance;
+    found.point_a = out[i].position - out[i].normal * (0.5 * out[i].distance);
+    found.point_b = out[i].position + out[i].normal * (0.5 * out[i].distance);
+    found.feature_a = out[i].feature_a;
+    found.feature_b = out[i].feature_b;
+    const Distance exact = off_grid(pair, found);
+    if (exact.feature_a == found.feature_a && exact.feature_b == found.feature_b) out[i] = contact_of(exact);
   }
   return collector.count;
 }
