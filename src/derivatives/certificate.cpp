@@ -23,9 +23,10 @@ bool at_force_kink(const Model& model, const Data& data, const FreeMotionWork& f
 
 namespace {
 
-constexpr double solved = 1e-8;        // relative residual of laws that hold
+constexpr double solved = 1e-6;        // relative residual of laws that hold
 constexpr double follows = 1e-9;       // inconsistency of rows that can follow
 constexpr double contradicts = 1e-12;  // relative slack
+constexpr double all_of_it = 1.0 - 1e-9;
 
 }  // namespace
 
@@ -110,8 +111,12 @@ void ImpulseDerivatives::certify(GradientCertificate& certificate) const {
   for (const Item& item : rows.items()) {
     const Island& island = rows.islands()[item.island];
     const int row = rows.row_of(item);
-    // Friction that an end of a range has taken over is no equation: it may be at its bound.
-    if (!w.relabelled && item.kind == RowKind::dry_friction && w.modes[row] != rows.mode[row]) continue;
+    // Friction that an end of a range has taken over is no equation: it may be at its bound. Where it is not,
+    // it could hold the joint alone, and does so as soon as the end moves away.
+    if (!w.relabelled && item.kind == RowKind::dry_friction && w.modes[row] != rows.mode[row]) {
+      certificate.one_sided |= std::abs(rows.lam[row]) < all_of_it * rows.block(item).bound;
+      continue;
+    }
     const Margin margin =
         block_margin(w.laws[item.island].problem(), rows.block(item), rows.lam.data() + island.row_begin,
                      rows.sigma.data() + island.row_begin, rows.mode.data() + island.row_begin);
