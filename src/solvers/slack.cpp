@@ -105,8 +105,8 @@ bool recovers_wildly(const Task& task) {
 }
 
 // Rows that contradict each other press against each other. How hard is not determined: as their balance z
-// says, with which each of them alone would give the slack's velocity. What rows that hold
-// or are free still lack is the rounding error of the slack, and goes there.
+// says, with which each of them alone would give the slack's velocity. What rows still lack is the rounding
+// error of the slack, and goes there.
 bool yield_to_contradiction(Task& task) {
   constexpr double rounding = 1e-2;
   ContactSolver& work = task.work;
