@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "pairs.hpp"
 #include "support.hpp"
 
 namespace articula::collision {
@@ -47,8 +48,8 @@ void touch(const Colliders& colliders, const Data& data, Contacts& contacts, con
   const Placement& pa = place(colliders, data, contacts, pair.a);
   const Placement& pb = place(colliders, data, contacts, pair.b);
   ContactPoint points[max_contact_points];
-  const int count =
-      collide(colliders.list()[at(pair.a)].shape, pa, colliders.list()[at(pair.b)].shape, pb, margin, points);
+  const int count = collide_unchecked(colliders.list()[at(pair.a)].shape, pa,
+                                      colliders.list()[at(pair.b)].shape, pb, margin, points);
   for (int i = 0; i < count; ++i) {
     if (static_cast<int>(contacts.list.size()) == contacts.capacity) {
       contacts.status = DetectStatus::overflow;

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "finite.hpp"
 #include "frame_of_a.hpp"
 #include "pairs.hpp"
 #include "support.hpp"
@@ -168,16 +169,29 @@ int collide_in_table(const Shape& a, const Placement& at_a, const Shape& b, cons
   return swapped(out, collide_in_table(b, at_b, a, at_a, margin, out));
 }
 
+// Apart, so that what does not throw needs no frame.
+[[noreturn, gnu::noinline, gnu::cold]] void refuse(const Placement& a, const Placement& b) {
+  if (is_finite(a) && is_finite(b)) throw Error("the margin or limit of a distance is not a number");
+  throw Error("the placement of shape {} has entries that are not finite numbers", is_finite(a) ? "b" : "a");
+}
+
 }  // namespace
 
-int collide(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b, double margin,
-            ContactPoint* out) {
+int collide_unchecked(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
+                      double margin, ContactPoint* out) {
   if (a.type <= b.type) return collide_in_table(a, at_a, b, at_b, margin, out);
   return collide_swapped(a, at_a, b, at_b, margin, out);
 }
 
-Distance distance(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
-                  double limit) {
+int collide(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b, double margin,
+            ContactPoint* out) {
+  if (!are_finite(at_a, at_b) || std::isnan(margin)) [[unlikely]]
+    refuse(at_a, at_b);
+  return collide_unchecked(a, at_a, b, at_b, margin, out);
+}
+
+Distance distance_unchecked(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
+                            double limit) {
   const bool in_order = a.type != b.type ? a.type < b.type : twins_in_order(a, at_a, b, at_b);
   if (in_order) return nearest_of(a.type, b.type)({a, at_a, b, at_b, limit});
   Distance d = nearest_of(b.type, a.type)({b, at_b, a, at_a, limit});
@@ -185,6 +199,13 @@ Distance distance(const Shape& a, const Placement& at_a, const Shape& b, const P
   std::swap(d.point_a, d.point_b);
   std::swap(d.feature_a, d.feature_b);
   return d;
+}
+
+Distance distance(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
+                  double limit) {
+  if (!are_finite(at_a, at_b) || std::isnan(limit)) [[unlikely]]
+    refuse(at_a, at_b);
+  return distance_unchecked(a, at_a, b, at_b, limit);
 }
 
 }  // namespace articula::collision

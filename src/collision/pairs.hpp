@@ -46,6 +46,12 @@ int box_face_contacts(const PairArguments& pair, int axis, bool of_a, Vec3 n, do
 int convex_contacts(const PairArguments& pair, ContactPoint* out);
 int height_field_contacts(const PairArguments& pair, ContactPoint* out);  // the field is b
 
+// collide() and distance() of poses that are known to be numbers: the hot path.
+int collide_unchecked(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
+                      double margin, ContactPoint* out);
+Distance distance_unchecked(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
+                            double limit);
+
 // Two shapes of one type are ordered by what they are and how they lie to each other, never by which came
 // first: a tie is then resolved the same way whatever the order, and wherever the scene is.
 bool twins_in_order(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "articula/collision/queries.hpp"
+#include "finite.hpp"
 #include "vector.hpp"
 
 namespace articula::collision {
@@ -159,7 +160,7 @@ LocalHit ray_local(const Shape& shape, Vec3 o, Vec3 d) {
 
 }  // namespace
 
-RayHit cast_ray(const Shape& shape, const Placement& at, Vec3 origin, Vec3 direction) {
+RayHit cast_ray_unchecked(const Shape& shape, const Placement& at, Vec3 origin, Vec3 direction) {
   const LocalHit h = ray_local(shape, transpose_times(at.R, origin - at.p), transpose_times(at.R, direction));
   RayHit hit;
   hit.distance = h.t >= 0 ? h.t : -1.0;
@@ -167,8 +168,24 @@ RayHit cast_ray(const Shape& shape, const Placement& at, Vec3 origin, Vec3 direc
   return hit;
 }
 
+namespace {
+
+void refuse_unless_ray(Vec3 origin, Vec3 direction) {
+  if (!is_finite(origin)) throw Error("cast_ray: the origin has entries that are not finite numbers");
+  if (!is_finite(direction)) throw Error("cast_ray: the direction has entries that are not finite numbers");
+}
+
+}  // namespace
+
+RayHit cast_ray(const Shape& shape, const Placement& at, Vec3 origin, Vec3 direction) {
+  refuse_unless_ray(origin, direction);
+  if (!is_finite(at)) throw Error("cast_ray: the shape's placement has entries that are not finite numbers");
+  return cast_ray_unchecked(shape, at, origin, direction);
+}
+
 RayHit cast_ray(const Colliders& colliders, const Model& model, const Data& data, Vec3 origin, Vec3 direction,
                 int except_body) {
+  refuse_unless_ray(origin, direction);
   RayHit best;
   best.distance = -1.0;
   for (int c = 0; c < static_cast<int>(colliders.list().size()); ++c) {

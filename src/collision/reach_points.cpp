@@ -30,14 +30,16 @@ struct Collector {
 
   // A ball of A, the point `feature` of it.
   void add_of_a(Vec3 centre, double radius, Feature feature) {
-    const Distance d = distance(Shape::sphere(radius), {pair.at_a.R, centre}, pair.b, pair.at_b, pair.margin);
+    const Distance d =
+        distance_unchecked(Shape::sphere(radius), {pair.at_a.R, centre}, pair.b, pair.at_b, pair.margin);
     if (d.beyond || d.degenerate) return;
     out[count] = contact_of(d);
     out[count++].feature_a = feature;
   }
 
   void add_of_b(Vec3 centre, double radius, Feature feature) {
-    const Distance d = distance(pair.a, pair.at_a, Shape::sphere(radius), {pair.at_b.R, centre}, pair.margin);
+    const Distance d =
+        distance_unchecked(pair.a, pair.at_a, Shape::sphere(radius), {pair.at_b.R, centre}, pair.margin);
     if (d.beyond || d.degenerate) return;
     out[count] = contact_of(d);
     out[count++].feature_b = feature;

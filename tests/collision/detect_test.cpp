@@ -253,5 +253,25 @@ TEST(queries, the_gradient_of_the_distance_of_two_bodies_is_its_slope) {
   }
 }
 
+TEST(queries, refuse_poses_and_rays_that_are_not_numbers) {
+  const Shape box = Shape::box(1, 1, 1), ball = Shape::sphere(1);
+  ContactPoint points[max_contact_points];
+  for (const double bad : {std::nan(""), static_cast<double>(INFINITY), -static_cast<double>(INFINITY)}) {
+    Placement shifted, turned;
+    shifted.p = Vec3(0, bad, 0);
+    turned.R.y = Vec3(0, 0, bad);
+    for (const Placement& at : {shifted, turned}) {
+      EXPECT_THROW(collide(ball, {}, box, at, 0.0, points), Error);
+      EXPECT_THROW(collide(box, at, ball, {}, 0.0, points), Error);
+      EXPECT_THROW(distance(box, at, box, {}), Error);
+      EXPECT_THROW(cast_ray(box, at, Vec3(3, 0, 0), Vec3(-1, 0, 0)), Error);
+    }
+    EXPECT_THROW(cast_ray(box, {}, Vec3(bad, 0, 0), Vec3(-1, 0, 0)), Error);
+    EXPECT_THROW(cast_ray(box, {}, Vec3(3, 0, 0), Vec3(-1, bad, 0)), Error);
+  }
+  EXPECT_THROW(collide(ball, {}, box, {}, std::nan(""), points), Error);
+  EXPECT_EQ(collide(ball, {}, box, {}, 0.0, points), 1);
+}
+
 }  // namespace
 }  // namespace articula::testing

@@ -1,5 +1,6 @@
 #pragma once
-// Questions users ask about geometry: what a ray hits, how far two bodies are from each other.
+// Questions users ask about geometry: what a ray hits, how far two bodies are from each other. They throw
+// Error where a pose, a ray or a state has numbers that are not finite.
 
 #include "articula/collision/detect.hpp"
 
@@ -13,8 +14,11 @@ struct RayHit {
 };
 
 // First point of the surface along the ray from `origin`. From inside a shape: where it leaves. Meshes by
-// their hulls.
+// their hulls. Throws Error if a number is not finite.
 RayHit cast_ray(const Shape& shape, const Placement& at, Vec3 origin, Vec3 direction);
+
+// The same of numbers that are known to be finite, which are not looked at: for the hot path.
+RayHit cast_ray_unchecked(const Shape& shape, const Placement& at, Vec3 origin, Vec3 direction);
 
 // The nearest hit among all colliders, not counting those of one body (-1: counting all). After
 // forward_kinematics.
