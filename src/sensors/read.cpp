@@ -192,7 +192,7 @@ double touch(const Reader& r, const SensorIndex& sensor) {
   for (const TouchContact& contact : r.in.contacts) {
     if (contact.force <= 0.0 || (contact.body_a != body && contact.body_b != body)) continue;
     const Vec3 ray = contact.body_b == body ? -contact.normal : contact.normal;
-    if (cast_ray(zone, {place.R, place.position()}, contact.point, ray).hit()) sum += contact.force;
+    if (cast_ray_unchecked(zone, {place.R, place.position()}, contact.point, ray).hit()) sum += contact.force;
   }
   return sum;
 }
@@ -206,7 +206,7 @@ double range(const Reader& r, const SensorIndex& sensor) {
     const bool transparent = r.model.description().geometries[c.geometry].rgba[3] == 0.0f;
     if (transparent || r.s.geometries[c.geometry].body == body) continue;
     const Placement link{r.data.link_R[c.link], r.data.link_reference[c.link] + r.data.link_r[c.link]};
-    const collision::RayHit hit = cast_ray(c.shape, link * c.in_link, place.position(), place.R.z);
+    const collision::RayHit hit = cast_ray_unchecked(c.shape, link * c.in_link, place.position(), place.R.z);
     if (hit.hit() && (nearest < 0.0 || hit.distance < nearest)) nearest = hit.distance;
   }
   return nearest;
