@@ -84,7 +84,7 @@ void add(Summary& sum, const GradientCheck& check, const std::vector<BlockResult
     const bool left_out = result.true_left_out || none;
     block.left_out += left_out;
     if (!left_out) block.worst = std::max(block.worst, result.true_error);
-    const bool bad = none || left_out || result.frozen_left_out || result.frozen_error > options.tolerance ||
+    const bool bad = left_out || result.frozen_left_out || result.frozen_error > options.tolerance ||
                      (!result.true_left_out && result.true_error > options.tolerance);
     if (bad && options.verbose)
       sum.remarks.push_back(fmt::format("state {}, {} (up to {:.1e}): frozen {:.1e}, true {:.1e}{}{}", index,

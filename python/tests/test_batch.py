@@ -69,15 +69,16 @@ def test_what_is_held_of_a_step_is_not_written_into_by_later_ones(hopper):
     batch = art.Batch(hopper, 4)
     x = spread(batch, in_contact(hopper))
     rng = np.random.default_rng(3)
-    held, copies, warm = [], [], None
+    owners = [lambda s: s, lambda s: s.next, lambda s: s.next.q]  # whatever is held keeps its numbers
+    numbers = [lambda s: s.next.v, lambda x: x.v, lambda q: q]
+    held, warm = [], None
     for i in range(12):
         s = batch.step(x, rng.standard_normal((4, hopper.nu)), warm)
-        kept = (s, s.next, s.next.q, s.warm)[i % 4]  # whatever is held keeps the rest
-        held.append(kept if i % 4 == 2 else s.next.v)
-        copies.append(held[-1].copy())
+        kept = owners[i % 3](s)
+        held.append((kept, numbers[i % 3], numbers[i % 3](kept).copy()))
         x, warm = s.next.copy(), s.warm
         del s, kept
-    assert all(same_bits(a, b) for a, b in zip(held, copies))
+    assert all(same_bits(look(kept), copy) for kept, look, copy in held)
     q = batch.step(x).next.q
     del batch
     assert q.shape == (4, hopper.nq) and np.isfinite(q).all()

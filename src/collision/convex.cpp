@@ -331,8 +331,8 @@ void overlapping(const ConvexPair& pair, const GjkResult& g, ConvexDistance& res
   for (;;) {
     const int f = lowest_face(P);
     if (f < 0 || P.face(f).key >= best - tolerance) {
-      // The direction may have come from a face below the surface that was parallel to a facet by chance (boxes
-      // have parallel edges): only a face on the surface has the facet's corners.
+      // The direction may have come from a face below the surface that was parallel to a facet by chance
+      // (boxes have parallel edges): only a face on the surface has the facet's corners.
       if (f >= 0 && difference_extent(pair, P.face(f).n) <= best + tolerance) best_face = f;
       result.exact = true;
       break;

@@ -10,6 +10,6 @@ namespace articula::collision {
 inline bool is_finite(Vec3 v) { return (lane_bits(v.lanes * broadcast(0.0) == broadcast(0.0)) & 7) == 7; }
 inline Vec3 total(const Placement& at) { return (at.R.x + at.R.y) + (at.R.z + at.p); }
 inline bool is_finite(const Placement& at) { return is_finite(total(at)); }
-inline bool are_finite(const Placement& a, const Placement& b) { return is_finite(total(a) + total(b)); }
+inline bool are_finite(const Placement& a, const Placement& b) { return is_finite(a) && is_finite(b); }
 
 }  // namespace articula::collision

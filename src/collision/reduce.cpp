@@ -7,8 +7,8 @@
 namespace articula::collision {
 namespace {
 
-// Of nearly equal scores the first point wins: neither rounding nor a small motion decides among the points of a
-// rim or the corners of a square, which tie.
+// Of nearly equal scores the first point wins: neither rounding nor a small motion decides among the points
+// of a rim or the corners of a square, which tie.
 constexpr double nearly = 1 - 1e-3;
 
 double largest(Lanes v) { return std::max(std::max(v[0], v[1]), std::max(v[2], v[3])); }
@@ -52,9 +52,10 @@ int deepest(const Spread& s, double noise) {
   Lanes height = -load4(s.distance);
   for (int i = 4; i < s.count; i += 4) height = larger(height, -load4(s.distance + i));
   const Lanes level = broadcast(-largest(height) + noise);
-  for (int i = 0;; i += 4)
+  for (int i = 0; i < s.count; i += 4)
     if (const int bits = lane_bits(load4(s.distance + i) <= level); bits != 0)
       return i + std::countr_zero(static_cast<unsigned>(bits));
+  return 0;  // distances that are no numbers
 }
 
 }  // namespace

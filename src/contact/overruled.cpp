@@ -65,8 +65,8 @@ void hold_within_bound(const ContactRows& rows, const Item& item, std::vector<Ro
     std::fill(modes.begin() + row + 1, modes.begin() + row + item.rows, RowMode::hold);
 }
 
-// A contact that carries nothing where others between the same bodies do: it may part, or come to carry
-// something, and they hold the bodies together as they did.
+// A contact that carries nothing where others between the same trees do: it may part, or come to carry
+// something, and they hold the trees together as they did.
 bool idles(const ContactRows& rows, const Item& item) {
   const Quad& quad = rows.quads()[item.quad];
   return rows.lam[rows.row_of(item)] <= 0.0 &&

@@ -115,7 +115,7 @@ struct ImpulseDerivatives::Work {
     int count() const { return static_cast<int>(ways.cols()); }
   } choice;
   struct Slack {
-    bool found = false, with_parameters = false, failed = false;
+    bool found = false, with_parameters = false;
     MatrixX by_input;  // rows x inputs: what the least slack adds to right-hand sides of rows that hold
   } slack;
   bool wants_choice = true;

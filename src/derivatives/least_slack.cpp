@@ -14,13 +14,18 @@
 
 namespace articula {
 
-bool ImpulseDerivatives::Work::grants_slack() const {
+namespace {
+
+bool grants(const LawSystem& law) {
   constexpr double counts = 1e-11;  // relative to the velocities of the island
-  if (!wants_choice || relabelled) return false;
-  for (size_t k = 0; k < step->rows.islands().size(); ++k) {
-    if (laws[k].slack() > counts && !laws[k].regular() && !laws[k].slides()) return true;
-  }
-  return false;
+  return law.slack() > counts && !law.regular() && !law.slides();
+}
+
+}  // namespace
+
+bool ImpulseDerivatives::Work::grants_slack() const {
+  return wants_choice && !relabelled &&
+         std::any_of(laws.begin(), laws.begin() + static_cast<long>(step->rows.islands().size()), grants);
 }
 
 // slack.by_input: rows x inputs, of the right-hand sides of rows that hold.
@@ -28,16 +33,16 @@ void ImpulseDerivatives::Work::find_slack(bool with_parameters) {
   if (slack.found && (slack.with_parameters || !with_parameters)) return;
   slack.found = true;
   slack.with_parameters = with_parameters;
-  slack.failed = false;
   const ContactRows& rows = step->rows;
   const int inputs = residual.inputs().size;
   slack.by_input.setZero(rows.size(), inputs);
   const VectorX still = VectorX::Zero(nv);
   const std::vector<double> no_velocity(rows.size(), 0.0);
   VectorX by_z(inputs);
+  bool failed = false;
   for (size_t k = 0; k < rows.islands().size(); ++k) {
     LawSystem& law = laws[k];
-    if (law.regular() || law.slides() || !(law.slack() > 0.0)) continue;
+    if (!grants(law)) continue;
     const int begin = rows.islands()[k].row_begin;
     std::vector<double> y(rows.size(), 0.0);
     law.slack_impulses(rows.sigma.data() + begin, y.data() + begin);
@@ -47,7 +52,7 @@ void ImpulseDerivatives::Work::find_slack(bool with_parameters) {
           std::all_of(y.begin() + n, y.begin() + n + item.rows, [](double x) { return x == 0.0; });
       if (none) continue;
       by_z.setZero();
-      if (!add_weight_rate(item, with_parameters, 1.0, by_z)) slack.failed = true;
+      failed |= !add_weight_rate(item, with_parameters, 1.0, by_z);
       for (int i = n; i < n + item.rows; ++i) slack.by_input.row(i) -= y[i] * by_z.transpose();
     }
     double largest = 0.0, load = 0.0;
@@ -57,8 +62,11 @@ void ImpulseDerivatives::Work::find_slack(bool with_parameters) {
     }
     const double by = largest > 0.0 ? std::max(load, 1e-9) / largest : 1.0;
     for (int side = 0; side < 2; ++side)
-      slack.failed |= !shift_step(still, y, no_velocity, side == 0 ? by : -by, side);
-    if (slack.failed) return;
+      failed |= !shift_step(still, y, no_velocity, side == 0 ? by : -by, side);
+    if (failed) {  // as if it did not change; the certificate says one-sided wherever slack is granted
+      slack.by_input.setZero();
+      return;
+    }
     for (int i = begin; i < begin + rows.islands()[k].rows; ++i) add_slack_row(static_cast<int>(k), i, by);
   }
 }
@@ -68,7 +76,7 @@ void ImpulseDerivatives::Work::add_slack_row(int island, int row, double by) {
   const ContactRows& rows = step->rows;
   const int begin = rows.islands()[island].row_begin;
   if (modes[row] != RowMode::hold) return;
-  std::vector<double> unit(rows.size(), 0.0), none(rows.size(), 0.0), ignored_rho(rows.size());
+  std::vector<double> unit(rows.size(), 0.0), ignored_rho(rows.size());
   unit[row] = laws[island].weight(row - begin);
   std::vector<double> covector(rows.size(), 0.0);
   laws[island].solve_transposed(unit.data() + begin, covector.data() + begin, ignored_rho.data() + begin);

@@ -168,15 +168,11 @@ bool grant_slack(Task& task) {
   if (!solved) return false;
   work.relaxed.assign(problem.b, problem.b + n);
   double largest = 0.0;
-  for (const Block& block : problem.blocks) {
-    if (block.kind == BlockKind::interval) continue;
-    const int rows = block.kind == BlockKind::contact ? 1 : block.dim;
-    for (int i = block.first; i < block.first + rows; ++i) {
-      const double slack = eps * problem.mobility(block) * task.lam[i];
-      work.relaxed[i] += slack;
-      largest = std::max(largest, std::abs(slack));
-    }
-  }
+  for_biased_rows(problem, [&](const Block& block, int i) {
+    const double slack = eps * problem.mobility(block) * task.lam[i];
+    work.relaxed[i] += slack;
+    largest = std::max(largest, std::abs(slack));
+  });
   if (largest < 1e-3 * problem.velocity_scale) return false;
   task.problem.b = work.relaxed.data();
   work.trial.assign(task.lam, task.lam + n);

@@ -145,7 +145,11 @@ SolveReport solve_contact(const ContactProblem& given, ContactSolver& work, bool
   task.redundant = free_redundant_equalities(problem, work.compliant, guess.mode);
   task.warm = warm;
   if (warm) work.start.assign(lam, lam + problem.size);
-  if (solve_task(task) && (!recovers_wildly(task) || tame(task))) return task.report;
+  if (solve_task(task)) {
+    if (!recovers_wildly(task)) return task.report;
+    work.approximate.assign(lam, lam + problem.size);  // to fall back on
+    if (tame(task)) return task.report;
+  }
 
   std::copy(work.approximate.begin(), work.approximate.end(), lam);
   contact_velocities(problem, lam, sigma);

@@ -51,6 +51,8 @@ bool recovers_wildly(const Task& task);
 // Proves that biases contradict each other, and solves with the least slack that makes them agree. Starts
 // from task.guess, which is work.first.
 bool yield_to_contradiction(Task& task);
+// The same where nothing was proven, when all searches have failed.
+bool grant_slack(Task& task);
 
 // Searches: true if a solution was found. Impulses are read from, and left in, work.trial where it is said.
 
@@ -65,7 +67,6 @@ void keep_best(Task& task, double& best, std::vector<double>& lam);
 bool pivot_by_dantzig(Task& task);
 bool follow_lemke(Task& task);
 bool dilate_or_sweep(Task& task);
-bool grant_slack(Task& task);
 bool refine(Task& task, double& best);
 
 }  // namespace articula

@@ -211,7 +211,6 @@ TEST(contact, impulses_only_take_energy) {
   }
 }
 
-// Coming to rest from an overlap: no faster than the recovery speed.
 // No joint can part them, and no force that would is finite: they do not rub either. The oracle is the
 // pendulum without the other box.
 TEST(contact, links_that_overlap_along_the_axis_of_their_hinge_swing_freely) {
@@ -228,6 +227,7 @@ TEST(contact, links_that_overlap_along_the_axis_of_their_hinge_swing_freely) {
   EXPECT_EQ(swing(R"(<geom type="box" size="0.2 0.05 0.2" pos="0 -0.05 0"/>)"), swing(""));
 }
 
+// Coming to rest from an overlap: no faster than the recovery speed.
 TEST(contact, an_overlapping_start_recovers_at_a_bounded_speed) {
   Description d = empty_world();
   add_floor(d);

@@ -97,7 +97,7 @@ bool ProblemArchive::next(OwnedProblem& problem) {
   problem.b.resize(header.size);
   read(problem.G.data(), sizeof(double) * header.size * header.size);
   read(problem.b.data(), sizeof(double) * header.size);
-  problem.bias.resize(0);
+  problem.bias.resize(0);  // archives do not have it
   problem.least_velocity = header.velocity_scale;
   return true;
 }

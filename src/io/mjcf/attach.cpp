@@ -134,7 +134,11 @@ const Attachable& attached_model(Reader& reader, const std::filesystem::path& fi
   if (known != reader.models.end()) return known->second;
   LoadOptions options = reader.options;
   options.attachment_depth += 1;
+  options.most_field_cells -= reader.field_cells;
+  options.mesh_limits.vertices -= reader.mesh_vertices;
   Attachable model = read_attachable(file, options);
+  reader.field_cells += model.field_cells;
+  reader.mesh_vertices += model.mesh_vertices;
   for (std::string& warning : std::exchange(model.description.warnings, {}))
     reader.warnings.add(std::move(warning));
   return reader.models.emplace(file.string(), std::move(model)).first->second;

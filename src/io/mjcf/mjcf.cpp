@@ -91,6 +91,8 @@ Attachable read_attachable(const std::filesystem::path& file, const LoadOptions&
   model.damping_ratios.resize(reader.description.actuators.size());
   for (const auto& [actuator, ratio] : reader.damping_ratios) model.damping_ratios[actuator] = ratio;
   model.description = std::move(reader.description);
+  model.field_cells = reader.field_cells;
+  model.mesh_vertices = reader.mesh_vertices;
   return model;
 }
 

@@ -71,6 +71,7 @@ struct Attachable {
   Description description;
   std::map<std::pair<std::string, std::size_t>, std::array<double, 2>> spring_dampers;  // by body and joint
   std::vector<double> damping_ratios;  // of every actuator; 0: none
+  std::size_t field_cells = 0, mesh_vertices = 0;
 };
 
 struct Reader {
