@@ -26,6 +26,10 @@ void convert(const ConvertOptions& options) {
   if (output.extension() != ".xml" && output.extension() != ".mjcf") {
     throw Error("{}: MJCF is what is written; call the file something.xml", options.output);
   }
+  std::error_code ignored;
+  if (std::filesystem::equivalent(options.input, output, ignored)) {
+    throw Error("{} is the input itself; write to another file", options.output);
+  }
   const Description description = describe(options.input, options.load.options());
   const Model model = build(description);  // refuses what could be written, but not simulated
   save_mjcf(description, output);

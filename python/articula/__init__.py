@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from typing import TYPE_CHECKING, Any
 
 from . import _core
@@ -34,4 +35,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_optional])
+    # help() looks at all that is listed here: not at what cannot be imported.
+    return sorted([*globals(), *(name for name in _optional if importlib.util.find_spec(name))])

@@ -36,8 +36,8 @@ std::vector<fs::path> places_of_packages(const fs::path& directory,
   append_listed(places, "GZ_SIM_RESOURCE_PATH", "");
   append_listed(places, "GAZEBO_MODEL_PATH", "");
   std::error_code ignored;
-  for (fs::path above = fs::absolute(directory, ignored).lexically_normal(); !above.empty();
-       above = above.parent_path()) {
+  const fs::path beside = directory.empty() ? fs::current_path(ignored) : fs::absolute(directory, ignored);
+  for (fs::path above = beside.lexically_normal(); !above.empty(); above = above.parent_path()) {
     places.push_back(above);
     if (above == above.parent_path()) break;
   }

@@ -261,7 +261,19 @@ void validate_actuators(const Description& d, const AllNames& names) {
   }
 }
 
+// Joints with other than one coordinate.
+std::set<std::string_view> ball_and_free_joints(const Description& d) {
+  std::set<std::string_view> found;
+  for (const BodyDescription& body : d.bodies) {
+    for (const JointDescription& joint : body.joints) {
+      if (joint.type != JointType::hinge && joint.type != JointType::slide) found.insert(joint.name);
+    }
+  }
+  return found;
+}
+
 void validate_equalities(const Description& d, const AllNames& names) {
+  const std::set<std::string_view> uncoupled = ball_and_free_joints(d);
   for (const EqualityDescription& e : d.equalities) {
     const std::string element = label("equality", e);
     const bool bodies = e.type == EqualityType::connect || e.type == EqualityType::weld;
@@ -269,6 +281,11 @@ void validate_equalities(const Description& d, const AllNames& names) {
     known.require(e.first, element, "first side");
     if (bodies || !e.second.empty()) known.require(e.second, element, "second side");
     if (e.first == e.second) throw Error(fmt::format("{}: both sides are '{}'", element, e.first));
+    for (const std::string* joint : {&e.first, &e.second}) {
+      if (e.type != EqualityType::joint || joint->empty() || !uncoupled.contains(*joint)) continue;
+      throw Error(
+          fmt::format("{}: joint '{}' has no single coordinate; couple hinges or slides", element, *joint));
+    }
     require_finite(e.anchor, element, "anchor");
     require_finite(e.polynomial, element, "polynomial");
     if (e.relative_pose) require_pose(*e.relative_pose, element);

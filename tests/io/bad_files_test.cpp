@@ -86,6 +86,34 @@ TEST_F(BadFiles, an_include_that_is_no_file_names_who_includes_it) {
   expect_refused("<mujoco><include file=\"legs.xml\"/></mujoco>", 2, "<include", {"directory"}, "legs.xml");
 }
 
+TEST_F(BadFiles, a_coupling_of_joints_without_a_single_coordinate) {
+  for (const char* type : {"ball", "free"}) {
+    expect_refused(
+        fmt::format("<mujoco><worldbody><body><joint name=\"b\" type=\"{}\"/><geom size=\".1\"/></body>"
+                    "</worldbody>\n<equality><joint joint1=\"b\"/></equality></mujoco>",
+                    type),
+        2, "<joint", {"'b'", "hinges or slides"});
+  }
+}
+
+TEST_F(BadFiles, a_body_with_two_inertias) {
+  expect_refused(world("<body><frame><inertial pos=\"0 0 0\" mass=\"1\"/></frame>\n"
+                       "<inertial pos=\"0 0 0\" mass=\"1\"/></body>"),
+                 4, "<inertial", {"another", "keep one"});
+}
+
+TEST_F(BadFiles, faces_that_are_turned_against_each_other) {
+  expect_refused(
+      "<mujoco><asset>\n<mesh name=\"m\" inertia=\"exact\" vertex=\"0 0 0 1 0 0 0 1 0 0 0 1\" "
+      "face=\"0 2 1 0 1 3 1 2 3 0 2 3\"/></asset><worldbody><body><geom type=\"mesh\" "
+      "mesh=\"m\"/></body></worldbody></mujoco>",
+      2, "<mesh", {"turned against each other", "convex"});
+}
+
+TEST_F(BadFiles, a_medium_of_negative_density) {
+  expect_refused("<mujoco>\n<option density=\"-1\"/></mujoco>", 2, "<option", {"density is -1"});
+}
+
 TEST_F(BadFiles, an_attribute_that_is_given_twice) {
   expect_refused(world("<geom size=\"1\"\n pos=\"0 0 1\" size=\"2\"/>"), 3, "<geom",
                  {"size is given twice", "keep one"});

@@ -262,6 +262,14 @@ TEST(Mjcf, soft_contact_parameters_are_mentioned_once) {
   EXPECT_NE(d.warnings[0].find("solref, solimp"), std::string::npos) << d.warnings[0];
 }
 
+TEST(Mjcf, an_attribute_of_another_kind_of_actuator_is_a_warning) {
+  const Description d =
+      parse_mjcf(R"(<mujoco><worldbody><body><joint name="j"/><geom size=".1"/></body></worldbody>
+    <actuator><motor joint="j" kp="50"/></actuator></mujoco>)");
+  ASSERT_EQ(d.warnings.size(), 1u);
+  EXPECT_NE(d.warnings[0].find("kp"), std::string::npos) << d.warnings[0];
+}
+
 TEST(Mjcf, an_unknown_attribute_is_a_warning_with_file_line_and_element) {
   const Description d = parse("\n<worldbody>\n<geom name=\"g\" size=\"1\" frictoin=\"1\"/></worldbody>");
   ASSERT_EQ(d.warnings.size(), 1u);

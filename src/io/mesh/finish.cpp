@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "articula/error.hpp"
 #include "io/mjcf/inertia.hpp"
@@ -22,10 +24,27 @@ void place(TriangleMesh& triangles, const Mesh& mesh) {
   }
 }
 
+// Faces that are turned alike pass each edge once in each direction.
+void require_one_orientation(const std::vector<std::array<int, 3>>& faces) {
+  std::vector<std::pair<int, int>> passed;
+  passed.reserve(3 * faces.size());
+  for (const auto& face : faces) {
+    for (std::size_t i = 0; i < 3; ++i) passed.emplace_back(face[i], face[(i + 1) % 3]);
+  }
+  std::sort(passed.begin(), passed.end());
+  const auto twice = std::adjacent_find(passed.begin(), passed.end());
+  if (twice == passed.end()) return;
+  throw Error(
+      "the faces at vertices {} and {} are turned against each other; turn them alike, or set "
+      "inertia=\"convex\"",
+      twice->first, twice->second);
+}
+
 // A mesh without volume is measured by its surface.
 MassProperties mass_of(const Mesh& mesh, bool& flat) {
   constexpr double smallest = 1e-14;
   const auto& faces = mesh.inertia == MeshInertia::convex ? mesh.hull_faces : mesh.faces;
+  if (mesh.inertia == MeshInertia::exact) require_one_orientation(mesh.faces);
   MassProperties mass = mass_properties(mesh.vertices, faces, mesh.inertia);
   if (mesh.inertia == MeshInertia::exact && mass.volume < -smallest) {
     throw Error("the faces are inside out (the volume is {}); turn them, or set inertia=\"convex\"",

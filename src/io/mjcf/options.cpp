@@ -75,6 +75,10 @@ void read_option_element(Reader& reader, const Element& element) {
   a.read("magnetic", d.magnetic_flux);
   a.read("density", d.medium.density);
   a.read("viscosity", d.medium.viscosity);
+  if (d.medium.density < 0.0)
+    fail(element, "attribute density is {}; it cannot be negative", d.medium.density);
+  if (d.medium.viscosity < 0.0)
+    fail(element, "attribute viscosity is {}; it cannot be negative", d.medium.viscosity);
   for (double group : a.list("actuatorgroupdisable")) {
     if (group < 0 || group > 30)
       fail(element, "attribute actuatorgroupdisable: groups are 0 to 30, not {}", group);

@@ -19,16 +19,10 @@ struct Rule {
 
 constexpr std::string_view tree_children =
     "body inertial joint freejoint geom site camera light frame replicate attach plugin composite flexcomp";
-constexpr std::string_view actuator =
-    "name class group nsample interp delay ctrllimited ctrlrange forcelimited forcerange actlimited actrange "
-    "lengthrange gear cranklength damping armature user joint jointinparent tendon site refsite cranksite "
-    "slidersite "
-    "body actdim actearly dyntype gaintype biastype dynprm gainprm biasprm kp kv ki imax slewmax posrange "
-    "velrange "
-    "ffrange input dampratio timeconst inheritrange area diameter bias gain tausmooth range force scale lmin "
-    "lmax vmax "
-    "fpmax fvmax motorconst resistance nominal saturation inductance cogging controller thermal lugre plugin "
-    "instance";
+// What all actuators on joints, tendons and sites have; general to orientation add their own.
+#define ARTICULA_ACTUATOR                                                                                 \
+  "name class group nsample interp delay ctrllimited ctrlrange forcelimited forcerange lengthrange gear " \
+  "cranklength damping armature user joint jointinparent tendon site refsite cranksite slidersite "
 constexpr std::string_view sensor =
     "name site joint actuator tendon body objtype objname reftype refname cutoff noise user delay interval "
     "interp "
@@ -46,7 +40,7 @@ constexpr std::array rules{
          "eulerseq "
          "meshdir texturedir assetdir discardvisual usethread fusestatic inertiafromgeom alignfree "
          "inertiagrouprange "
-         "saveinertial savecompiled savecanonical conflict passthrough exactmeshinertia convexhull",
+         "saveinertial savecompiled savecanonical conflict passthrough",
          "lengthrange:ignored"},
     Rule{"option",
          "timestep impratio gravity wind magnetic density viscosity o_margin o_solref o_solimp o_friction "
@@ -136,23 +130,42 @@ constexpr std::array rules{
          "solimpfriction margin frictionloss springlength stiffness springyield damping armature user",
          "joint:tendon_joint"},
     Rule{"tendon_joint", "joint coef", ""},
-    Rule{"actuators", "",
-         "general:actuator motor:actuator position:actuator velocity:actuator intvelocity:actuator "
-         "damper:actuator "
-         "cylinder:actuator muscle:actuator adhesion:actuator dcmotor:actuator pid:actuator "
-         "orientation:actuator plugin"},
-    Rule{"actuator", actuator, ""},
+    Rule{
+        "actuators", "",
+        "general motor position velocity intvelocity damper cylinder muscle adhesion dcmotor pid orientation "
+        "plugin"},
+    Rule{"general",
+         ARTICULA_ACTUATOR
+         "actlimited actrange body actdim actearly dyntype gaintype biastype dynprm gainprm "
+         "biasprm velrange ffrange input inheritrange",
+         ""},
+    Rule{"motor", ARTICULA_ACTUATOR, ""},
+    Rule{"position", ARTICULA_ACTUATOR "kp kv dampratio timeconst inheritrange", ""},
+    Rule{"velocity", ARTICULA_ACTUATOR "kv", ""},
+    Rule{"intvelocity", ARTICULA_ACTUATOR "actlimited actrange kp kv dampratio inheritrange", ""},
+    Rule{"damper", ARTICULA_ACTUATOR "kv", ""},
+    Rule{"cylinder", ARTICULA_ACTUATOR "timeconst area diameter bias", ""},
+    Rule{"muscle", ARTICULA_ACTUATOR "timeconst tausmooth range force scale lmin lmax vmax fpmax fvmax", ""},
+    Rule{"adhesion", ARTICULA_ACTUATOR "body gain", ""},
+    Rule{"dcmotor",
+         ARTICULA_ACTUATOR
+         "input motorconst resistance nominal saturation inductance cogging controller thermal "
+         "lugre",
+         ""},
+    Rule{"pid",
+         ARTICULA_ACTUATOR "kp kv ki imax slewmax posrange velrange ffrange input dampratio inheritrange",
+         ""},
+    Rule{"orientation", ARTICULA_ACTUATOR "kp kv input dampratio", ""},
     Rule{"sensors", "", "*:sensor"},
     Rule{"sensor", sensor, "*"},
     Rule{"keyframe", "", "key"},
     Rule{"key", "name time qpos qvel act ctrl mpos mquat plastic", ""},
     Rule{"defaults", "class",
          "default:defaults mesh texture:ignored material joint geom site camera light pair equality tendon "
-         "general:actuator motor:actuator position:actuator velocity:actuator intvelocity:actuator "
-         "damper:actuator "
-         "cylinder:actuator muscle:actuator adhesion:actuator dcmotor:actuator pid:actuator "
-         "orientation:actuator"},
+         "general motor position velocity intvelocity damper cylinder muscle adhesion dcmotor pid "
+         "orientation"},
 };
+#undef ARTICULA_ACTUATOR
 
 // What cannot be represented and would change the motion if it were passed over.
 struct Refusal {

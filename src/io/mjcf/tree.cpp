@@ -94,7 +94,9 @@ class TreeReader {
     const std::vector<Element> children = reader_.tree.children(element);
     const bool has_joint = contains_joint(children);
     draft.is_static = task.parent_is_static && !has_joint && !body.kinematic;
-    read_inertial(children, draft);
+    read_inertial(children, {}, draft);
+    const Switch rule = reader_.compiler.inertia_from_geometry;
+    draft.weighed = rule == Switch::yes || (rule == Switch::automatic && !draft.inertial);
     walk({element, {}, childclass(element, task.place.defaults), task.place.replica}, draft);
     set_inertia(a, own_pose, draft);
     if (draft.align && draft.children.empty()) align_with_inertia(draft);
@@ -102,8 +104,9 @@ class TreeReader {
   }
 
   bool contains_joint(const std::vector<Element>& children) const {
-    return std::any_of(children.begin(), children.end(), [](const Element& child) {
-      return child.name() == "joint" || child.name() == "freejoint";
+    return std::any_of(children.begin(), children.end(), [this](const Element& child) {
+      return child.name() == "joint" || child.name() == "freejoint" ||
+             (child.name() == "frame" && contains_joint(reader_.tree.children(child)));
     });
   }
 
@@ -246,12 +249,22 @@ class TreeReader {
     draft.geometries.push_back(std::move(geometry));
   }
 
-  void read_inertial(const std::vector<Element>& children, Draft& draft) {
+  // Of the body itself, or of frames in it. Replicas have none.
+  void read_inertial(const std::vector<Element>& children, const Pose& frame, Draft& draft) {
     for (const Element& child : children) {
-      if (child.name() == "inertial") draft.inertial = mjcf::read_inertial(reader_, Attributes(child));
+      if (child.name() == "frame") {
+        const Pose inner = frame * read_pose(Attributes(child), reader_.compiler);
+        read_inertial(reader_.tree.children(child), inner, draft);
+      }
+      if (child.name() != "inertial") continue;
+      if (draft.inertial) fail(child, "the body has another <inertial>; keep one of them");
+      InertiaDescription inertia = mjcf::read_inertial(reader_, Attributes(child));
+      const Matrix3 R = frame.rotation.toRotationMatrix();
+      inertia.com = frame.position + R * inertia.com;
+      inertia.inertia = R * inertia.inertia * R.transpose();
+      if (inertia.principal_axes) inertia.principal_axes = frame.rotation * *inertia.principal_axes;
+      draft.inertial = inertia;
     }
-    const Switch rule = reader_.compiler.inertia_from_geometry;
-    draft.weighed = rule == Switch::yes || (rule == Switch::automatic && !draft.inertial);
   }
 
   void set_inertia(const Attributes& a, const Pose& own_pose, Draft& draft) {

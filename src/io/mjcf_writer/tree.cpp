@@ -128,7 +128,9 @@ void write_geometry(const Writer& writer, const GeometryDescription& g, pugi::xm
 
 void write_frame(const FrameDescription& frame, pugi::xml_node node) {
   set_name(node, frame.name);
-  set_unless(node, "type", std::string(shape_name(frame.type)), std::string("sphere"));
+  // A site only looks like a mesh, and that mesh may not be there.
+  const ShapeType type = frame.type == ShapeType::mesh ? ShapeType::sphere : frame.type;
+  set_unless(node, "type", std::string(shape_name(type)), std::string("sphere"));
   if (frame.size != FrameDescription{}.size) set(node, "size", frame.size);
   set_pose(node, frame.pose);
 }
