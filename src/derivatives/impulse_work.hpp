@@ -1,6 +1,6 @@
 #pragma once
-// The workspace of ImpulseDerivatives, shared by products (impulse.cpp) and Jacobians
-// (impulse_jacobians.cpp).
+// The workspace of ImpulseDerivatives, shared by products (impulse.cpp), Jacobians (impulse_jacobians.cpp),
+// certificates (certificate.cpp), shared loads (load_choice.cpp) and slack (least_slack.cpp).
 
 #include <Eigen/LU>
 

@@ -34,7 +34,8 @@ struct ContactPoint {
   bool degenerate = false;
 };
 
-// Writes the contacts nearer than `margin` to `out` (room for max_contact_points); returns how many.
+// Writes the contacts nearer than `margin` to `out` (room for max_contact_points); returns how many. Throws
+// Error where a placement is not finite, or the margin not a number; so does distance().
 int collide(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b, double margin,
             ContactPoint* out);
 

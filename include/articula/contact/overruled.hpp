@@ -2,7 +2,8 @@
 // Dry friction of a joint that is held by an end of its range. Both rows stand still, and both are said to
 // hold; but if the end moves the joint follows it, and friction only gives way: it is no equation of the
 // motion. Alike a tangent with all the friction it can have, where the other one, parallel to it in a planar
-// robot, holds the contact.
+// robot, holds the contact. Friction well within its bound holds, however little a solver lets it creep, and
+// a contact that carries nothing beside others of the same trees is free.
 
 #include "articula/contact/rows.hpp"
 
@@ -11,7 +12,8 @@ namespace articula {
 // Whether a row of dry friction is one of those.
 bool overruled(const ContactRows& rows, const Item& friction, const std::vector<RowMode>& modes);
 
-// Such rows of friction go from `hold` to the end of their interval that they are nearer to.
+// The modes whose equations a derivative takes: such rows of friction go from `hold` to the end of their
+// interval that they are nearer to, and the others as said above.
 void overrule_friction(const ContactRows& rows, std::vector<RowMode>& modes);
 
 }  // namespace articula

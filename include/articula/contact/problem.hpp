@@ -44,7 +44,7 @@ struct ContactProblem {
   int stride = 0;             // numbers from one row of G to the next
   const double* b = nullptr;
   double velocity_scale = 1.0;   // m/s: errors are judged relative to this
-  const double* bias = nullptr;  // the part of b that is asked for (recovery, bounces); may be missing
+  const double* bias = nullptr;  // what b asks for: recovery, bounces, moving ground; or none
 
   const double* row(int i) const { return G + static_cast<std::size_t>(i) * stride; }
   double g(int i, int j) const { return row(i)[j]; }

@@ -21,7 +21,7 @@ struct GradientCertificate {
   std::vector<RowMode> modes;    // of all rows, in the order of the step's rows
   int unknowns = 0, rank = 0;    // impulses that no law fixes, and how many of them are determined
   double impulse_margin = 0.0;   // N s, over all rows; infinite if none applies
-  double velocity_margin = 0.0;  // m/s
+  double velocity_margin = 0.0;  // m/s, of modes and of biases (capped recovery, bounces)
   bool redundant = false;        // some rows carry what others could: impulses are not unique
   double conditioning = 1.0;     // smallest over largest pivot of the laws' factor
   double inconsistency = 0.0;    // of the last right-hand side with the active rows; large: one-sided

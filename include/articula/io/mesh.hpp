@@ -24,7 +24,7 @@ struct TriangleMesh {
 struct MeshLimits {
   std::size_t bytes = std::size_t{128} << 20;  // of a file
   std::size_t triangles = 2'000'000;
-  std::size_t vertices = 6'000'000;  // before welding
+  std::size_t vertices = 6'000'000;  // of a file before welding, and of all meshes of a model
 
   // DAE, PLY, glTF and GLB are imported by assimp, in a process of its own.
   double import_seconds = 20.0;
