@@ -72,9 +72,10 @@ void check_schema(Reader& reader) {
     for (auto child = children.rbegin(); child != children.rend(); ++child) pending.push_back(*child);
     for (const Element& child : children) {
       if (has_word(rule->children, child.name()) || child.name().starts_with("xacro:")) continue;
-      reader.warn_once(child, fmt::format("{}/{}", element.name(), child.name()),
-                       fmt::format("the element has no meaning here inside <{}> and no effect{}",
-                                   element.name(), suggestion(child.name(), words(rule->children))));
+      reader.warnings.add_once(child, fmt::format("{}/{}", element.name(), child.name()), [&] {
+        return fmt::format("the element has no meaning here inside <{}> and no effect{} (said once)",
+                           element.name(), suggestion(child.name(), words(rule->children)));
+      });
     }
   }
 }
