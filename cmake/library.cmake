@@ -8,6 +8,7 @@ set_property(SOURCE ${PROJECT_SOURCE_DIR}/src/io/paths.cpp PROPERTY COMPILE_DEFI
 function(articula_add_library name march)
   add_library(${name} STATIC ${library_sources})
   articula_own_target(${name})
+  articula_share_units(${name} 10 src/collision)
 
   target_include_directories(${name}
     PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
