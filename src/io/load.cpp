@@ -66,6 +66,12 @@ Description describe_file(const fs::path& path, const LoadOptions& options) {
     if (root == format.root) {
       if (!options.srdf.empty() && format.name != "URDF")
         throw Error("{}:1: this is {}, and an SRDF file goes with URDF only", path.string(), format.name);
+      if (options.floating_base && format.name != "URDF") {
+        throw Error("{}:1: this is {}, and a floating base is asked for URDF only; {}", path.string(),
+                    format.name,
+                    format.name == "MJCF" ? "put <freejoint/> into the root body"
+                                          : "links without joints move freely as they are");
+      }
       return format.load(path, options);
     }
     known += fmt::format("{}{} (<{}>)", known.empty() ? "" : ", ", format.name, format.root);

@@ -88,7 +88,7 @@ class Names {
 
   void require(const std::string& name, const std::string& element, const char* role) const {
     if (known_.contains(name)) return;
-    throw Error(fmt::format("{}: {} '{:.100}' is not a {} of the model{}", element, role, name, kind_,
+    throw Error(fmt::format("{}: {} '{:.100}' is no {} of the model{}", element, role, name, kind_,
                             suggestion(name, order_)));
   }
 
@@ -99,7 +99,7 @@ class Names {
 };
 
 struct AllNames {
-  Names body{"body"}, joint{"joint"}, frame{"frame"}, geometry{"geometry"}, mesh{"mesh"},
+  Names body{"body"}, joint{"joint"}, frame{"frame (site)"}, geometry{"geometry"}, mesh{"mesh"},
       height_field{"height field"}, tendon{"tendon"}, actuator{"actuator"}, sensor{"sensor"},
       equality{"equality"}, pair{"contact pair"}, keyframe{"keyframe"};
 

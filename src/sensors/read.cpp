@@ -197,16 +197,27 @@ double touch(const Reader& r, const SensorIndex& sensor) {
   return sum;
 }
 
+// A plane is seen from its front only, and ends where its sizes say (0: nowhere).
+bool shows(const GeometryDescription& plane, const Placement& at, Vec3 eye, Vec3 point) {
+  if (dot(at.R.z, eye - at.p) < 0.0) return false;
+  const Vec3 local = transpose_times(at.R, point - at.p);
+  const auto within = [&](int i) { return plane.size[i] <= 0.0 || std::abs(local[i]) <= plane.size[i]; };
+  return within(0) && within(1);
+}
+
 // Along z, to the nearest of what collides and can be seen, on other bodies; -1: nothing.
 double range(const Reader& r, const SensorIndex& sensor) {
   const Place place = r.place(sensor);
   const int body = r.s.frames[sensor.object].body;
   double nearest = -1.0;
   for (const collision::Collider& c : r.sensors.visible()->list()) {
-    const bool transparent = r.model.description().geometries[c.geometry].rgba[3] == 0.0f;
-    if (transparent || r.s.geometries[c.geometry].body == body) continue;
+    const GeometryDescription& seen = r.model.description().geometries[c.geometry];
+    if (seen.rgba[3] == 0.0f || r.s.geometries[c.geometry].body == body) continue;
     const Placement link{r.data.link_R[c.link], r.data.link_reference[c.link] + r.data.link_r[c.link]};
-    const collision::RayHit hit = cast_ray_unchecked(c.shape, link * c.in_link, place.position(), place.R.z);
+    const Placement at = link * c.in_link;
+    const collision::RayHit hit = cast_ray_unchecked(c.shape, at, place.position(), place.R.z);
+    const Vec3 point = place.position() + place.R.z * hit.distance;
+    if (seen.type == ShapeType::plane && !shows(seen, at, place.position(), point)) continue;
     if (hit.hit() && (nearest < 0.0 || hit.distance < nearest)) nearest = hit.distance;
   }
   return nearest;

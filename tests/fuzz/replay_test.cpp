@@ -6,7 +6,7 @@
 
 #include "fuzz/harness.hpp"
 
-namespace articula::fuzz {
+namespace articula::fuzz::replay_test {
 namespace {
 
 int replay(const std::filesystem::path& folder, void (*harness)(std::string_view)) {
@@ -42,4 +42,4 @@ TEST(FuzzCorpus, of_stl_ends_in_a_mesh_or_an_error) { EXPECT_GE(replay(source / 
 TEST(FuzzCorpus, of_obj_ends_in_a_mesh_or_an_error) { EXPECT_GE(replay(source / "fuzz/corpus/obj", obj), 5); }
 
 }  // namespace
-}  // namespace articula::fuzz
+}  // namespace articula::fuzz::replay_test

@@ -9,7 +9,7 @@
 
 #include "tests/support/load_attempt.hpp"
 
-namespace articula::testing {
+namespace articula::testing::bad_files_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -353,6 +353,13 @@ TEST_F(BadFiles, a_deformable_body_would_change_the_motion) {
                  "<flexcomp", {"not supported"});
 }
 
+// A `general` shares the defaults of all kinds.
+TEST_F(BadFiles, an_actuator_whose_class_is_of_a_kind_that_is_not_supported) {
+  expect_refused("<mujoco><default><default class=\"c\"><muscle/></default></default>" + one_body +
+                     "\n<actuator><general class=\"c\" joint=\"j\"/></actuator></mujoco>",
+                 3, "<general", {"<muscle>", "is not supported"});
+}
+
 TEST_F(BadFiles, an_actuator_that_acts_on_nothing) {
   expect_refused("<mujoco>" + one_body + "\n<actuator><motor name=\"m\"/></actuator></mujoco>", 3, "<motor",
                  {"acts on nothing", "give joint"});
@@ -475,4 +482,4 @@ TEST_F(BadMeshes, a_height_field_with_too_few_numbers) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::bad_files_test

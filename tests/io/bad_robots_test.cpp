@@ -7,7 +7,7 @@
 
 #include "tests/support/load_attempt.hpp"
 
-namespace articula::testing {
+namespace articula::testing::bad_robots_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -330,4 +330,4 @@ TEST_F(BadRobots, every_bad_sdf_is_refused_with_file_line_element_and_advice) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::bad_robots_test

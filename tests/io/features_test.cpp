@@ -5,7 +5,7 @@
 #include "articula/io/load.hpp"
 #include "tests/support/mujoco_agreement.hpp"
 
-namespace articula::testing {
+namespace articula::testing::features_test {
 namespace {
 
 constexpr double tolerance = 1e-8;
@@ -32,4 +32,4 @@ TEST(Features, of_mjcf_mean_what_they_mean_in_mujoco) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::features_test

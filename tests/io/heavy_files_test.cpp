@@ -9,7 +9,7 @@
 
 #include "tests/support/load_attempt.hpp"
 
-namespace articula::testing {
+namespace articula::testing::heavy_files_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -178,7 +178,7 @@ TEST_F(HeavyFiles, names_of_a_million_letters_do_not_flood_the_message) {
       {"robot.xml:2: <geom", "no default class"});
   expect_refused(
       fmt::format("<mujoco><worldbody/>\n<equality><weld body1=\"{}\"/></equality></mujoco>", name),
-      {"robot.xml:2: <weld", "is not a body"});
+      {"robot.xml:2: <weld", "is no body"});
   expect_refused(
       fmt::format("<robot name=\"r\"><link name=\"{0}\"/>\n<joint name=\"j\" type=\"fixed\"><parent "
                   "link=\"{0}\"/><child link=\"{0}\"/></joint></robot>",
@@ -200,4 +200,4 @@ TEST_F(HeavyFiles, long_names_that_are_all_wrong) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::heavy_files_test

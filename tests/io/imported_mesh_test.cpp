@@ -9,7 +9,7 @@
 #include "articula/error.hpp"
 #include "articula/io/mesh.hpp"
 
-namespace articula {
+namespace articula::imported_mesh_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -123,4 +123,4 @@ TEST_F(ImportedMesh, what_takes_too_long_or_too_much_or_is_broken_is_an_error) {
 }
 
 }  // namespace
-}  // namespace articula
+}  // namespace articula::imported_mesh_test

@@ -4,7 +4,7 @@
 
 #include "articula/error.hpp"
 
-namespace articula {
+namespace articula::load_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -78,6 +78,19 @@ TEST_F(Load, a_directory_an_archive_and_text_are_told_apart) {
   expect_mentions(error_of(write("part.xml", "<mujocoinclude/>")), {"include"});
 }
 
+TEST_F(Load, a_floating_base_is_refused_where_the_format_has_its_own_way_to_say_it) {
+  LoadOptions options;
+  options.floating_base = true;
+  for (const auto& [text, part] : {std::pair("<mujoco/>", "freejoint"), std::pair("<sdf/>", "move freely")}) {
+    try {
+      describe(write("robot.xml", text), options);
+      ADD_FAILURE() << text << " was read";
+    } catch (const Error& error) {
+      expect_mentions(error.what(), {"robot.xml:1", "floating base", part});
+    }
+  }
+}
+
 TEST_F(Load, a_format_is_recognised_behind_declarations_and_comments) {
   const std::string file =
       write("robot.xml", "<?xml version=\"1.0\"?>\n<!-- <robot> -->\n<!DOCTYPE x>\n<mujoco model=\"m\"/>");
@@ -85,4 +98,4 @@ TEST_F(Load, a_format_is_recognised_behind_declarations_and_comments) {
 }
 
 }  // namespace
-}  // namespace articula
+}  // namespace articula::load_test

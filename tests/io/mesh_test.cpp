@@ -9,7 +9,7 @@
 #include "articula/error.hpp"
 #include "articula/io/mjcf.hpp"
 
-namespace articula {
+namespace articula::mesh_test {
 namespace {
 
 constexpr double pi = std::numbers::pi;
@@ -209,4 +209,4 @@ TEST(Mesh, a_million_triangles_are_read_in_seconds) {
 }
 
 }  // namespace
-}  // namespace articula
+}  // namespace articula::mesh_test

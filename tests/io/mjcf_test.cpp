@@ -11,7 +11,7 @@
 #include "articula/error.hpp"
 #include "articula/model/builder.hpp"
 
-namespace articula {
+namespace articula::mjcf_test {
 namespace {
 
 constexpr double pi = std::numbers::pi;
@@ -286,4 +286,4 @@ TEST(Mjcf, a_keyframe_that_is_too_short_keeps_the_reference_pose_for_the_rest) {
 }
 
 }  // namespace
-}  // namespace articula
+}  // namespace articula::mjcf_test

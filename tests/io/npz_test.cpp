@@ -6,7 +6,7 @@
 
 #include "articula/error.hpp"
 
-namespace articula {
+namespace articula::npz_test {
 namespace {
 
 struct File {
@@ -82,4 +82,4 @@ TEST(Npz, damaged_files_are_refused_with_their_name) {
 }
 
 }  // namespace
-}  // namespace articula
+}  // namespace articula::npz_test

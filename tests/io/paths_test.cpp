@@ -7,7 +7,7 @@
 #include "articula/error.hpp"
 #include "tests/support/environment.hpp"
 
-namespace articula {
+namespace articula::paths_test {
 namespace {
 
 using testing::Environment;
@@ -28,4 +28,4 @@ TEST(Paths, a_chosen_directory_that_is_missing_is_an_error_and_not_a_fallback) {
 }
 
 }  // namespace
-}  // namespace articula
+}  // namespace articula::paths_test

@@ -14,7 +14,7 @@
 #include "tests/support/description_differences.hpp"
 #include "tests/support/dynamics_difference.hpp"
 
-namespace articula {
+namespace articula::round_trip_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -181,4 +181,4 @@ TEST_F(RoundTrip, ascii_stl_is_written_into_the_text) {
 }
 
 }  // namespace
-}  // namespace articula
+}  // namespace articula::round_trip_test

@@ -12,7 +12,7 @@
 #include "articula/io/mjcf.hpp"
 #include "tests/support/dynamics_difference.hpp"
 
-namespace articula {
+namespace articula::sdf_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -26,6 +26,16 @@ std::string inertial(double mass, const std::string& pose, const std::string& mo
       "<iyz>0</iyz></inertia></inertial>",
       pose, mass, numbers.substr(0, first), numbers.substr(first + 1, second - first - 1),
       numbers.substr(second + 1));
+}
+
+TEST(Sdf, an_initial_position_is_said_to_have_no_effect) {
+  const Description d = parse_sdf(R"(<sdf version="1.9"><model name="m">
+    <link name="a"/><link name="b"/>
+    <joint name="j" type="revolute"><parent>a</parent><child>b</child>
+      <axis><xyz>0 0 1</xyz><initial_position>0.5</initial_position></axis></joint></model></sdf>)");
+  EXPECT_TRUE(std::any_of(d.warnings.begin(), d.warnings.end(), [](const std::string& w) {
+    return w.find("<axis>") != w.npos && w.find("initial_position is 0.5") != w.npos;
+  }));
 }
 
 // Links are placed in the model, in other links and in frames; joints in links and frames; axes in joints, in
@@ -171,6 +181,44 @@ TEST(Sdf, links_of_a_model_collide_only_if_it_says_so) {
   EXPECT_EQ(parse_sdf(model("<self_collide>true</self_collide>")).contact_exclusions.size(), 0u);
 }
 
+// Where nothing is said all 16 bits are set, and shapes that share one collide.
+TEST(Sdf, masks_of_bits_tell_what_collides) {
+  const auto world = [](const std::string& mask) {
+    return parse_sdf(R"(<sdf version="1.7"><world name="w">
+      <model name="ground"><static>true</static><link name="l"><collision name="c"><geometry><plane/></geometry>
+        </collision></link></model>
+      <model name="ball"><pose>0 0 1 0 0 0</pose><link name="l"><collision name="c"><geometry><sphere><radius>0.1</radius>
+        </sphere></geometry><surface><contact><collide_bitmask>)" +
+                     mask +
+                     R"(</collide_bitmask></contact></surface></collision></link></model></world></sdf>)");
+  };
+  for (const char* mask : {"2", "0x02", "0xffff"}) {
+    const Description d = world(mask);
+    EXPECT_NE(d.geometries[0].contype & d.geometries[1].conaffinity, 0) << mask;
+  }
+  EXPECT_EQ(world("2").geometries[1].contype, 2);
+  EXPECT_EQ(world("0").geometries[1].contype, 0);
+  for (const char* mask : {"0x10000", "-1", "two", "1.5", ""}) EXPECT_THROW(world(mask), Error) << mask;
+}
+
+TEST(Sdf, what_surfaces_say_without_effect_is_told) {
+  const Description d = parse_sdf(R"(<sdf version="1.7"><model name="m"><link name="l"><collision name="c">
+    <geometry><sphere><radius>0.1</radius></sphere></geometry>
+    <surface>
+      <bounce><restitution_coefficient>0.5</restitution_coefficient><threshold>2</threshold></bounce>
+      <friction>
+        <ode><mu>0.3</mu><mu2>0.9</mu2><fdir1>1 0 0</fdir1></ode>
+        <torsional><coefficient>0.2</coefficient></torsional>
+      </friction>
+      <contact><ode><kp>1e6</kp></ode></contact>
+    </surface></collision></link></model></sdf>)");
+  std::string all;
+  for (const std::string& warning : d.warnings) all += warning + "\n";
+  for (const char* name : {"<threshold>", "<mu2>", "<fdir1>", "<coefficient>", "<kp>"})
+    EXPECT_NE(all.find(name), std::string::npos) << name << " in:\n" << all;
+  EXPECT_EQ(d.warnings.size(), 5u) << all;
+}
+
 TEST(Sdf, a_joint_that_closes_a_loop_is_an_equality) {
   const auto loop = [](const std::string& type) {
     return parse_sdf(
@@ -248,4 +296,4 @@ TEST_F(SdfModels, can_only_be_merged_into_a_model) {
 }
 
 }  // namespace
-}  // namespace articula
+}  // namespace articula::sdf_test

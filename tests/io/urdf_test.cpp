@@ -11,7 +11,7 @@
 #include "articula/error.hpp"
 #include "articula/model/builder.hpp"
 
-namespace articula {
+namespace articula::urdf_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -54,6 +54,29 @@ TEST(Urdf, rpy_turns_about_fixed_axes_roll_first) {
   EXPECT_TRUE((body(d, "b").pose.rotation * Vector3::UnitY()).isApprox(Vector3::UnitZ(), 1e-12));
   EXPECT_TRUE((body(d, "b").pose.rotation * Vector3::UnitX()).isApprox(Vector3::UnitY(), 1e-12));
   EXPECT_EQ(body(d, "b").pose.position, Vector3(1, 2, 3));
+}
+
+TEST(Urdf, an_effort_of_zero_is_said_to_be_no_limit) {
+  const Description d = parse(link("a") + link("b") +
+                              joint("j", "continuous", "a", "b", R"(<limit effort="0" velocity="1"/>)"));
+  EXPECT_FALSE(body(d, "b").joints[0].actuator_force_range);
+  EXPECT_TRUE(mentions(d.warnings, "an effort of 0"));
+}
+
+TEST(Urdf, a_planar_joint_moves_across_its_axis_and_says_so_where_that_is_not_z) {
+  const auto planar = [](const std::string& axis) {
+    return parse(link("a") + link("b") + joint("j", "planar", "a", "b", axis));
+  };
+  const Description aside = planar(R"(<axis xyz="2 0 0"/>)");
+  EXPECT_EQ(body(aside, "b").joints[2].axis, Vector3::UnitX());
+  EXPECT_NEAR(body(aside, "b").joints[0].axis.dot(Vector3::UnitX()), 0.0, 1e-15);
+  EXPECT_TRUE(mentions(aside.warnings, "Pinocchio"));
+  for (const char* axis : {"", "<axis xyz=\"0 0 1\"/>", "<axis xyz=\"0 0 -3\"/>", "<axis xyz=\"0 0 0\"/>"}) {
+    const Description flat = planar(axis);
+    EXPECT_TRUE(body(flat, "b").joints[0].axis.isApprox(Vector3::UnitX(), 1e-15)) << axis;
+    EXPECT_EQ(body(flat, "b").joints[2].axis, Vector3::UnitZ()) << axis;
+    EXPECT_FALSE(mentions(flat.warnings, "Pinocchio")) << axis;
+  }
 }
 
 TEST(Urdf, the_root_is_fixed_unless_a_floating_base_is_asked_for) {
@@ -382,4 +405,4 @@ TEST_F(UrdfFiles, a_negative_scale_mirrors_the_mesh) {
 }
 
 }  // namespace
-}  // namespace articula
+}  // namespace articula::urdf_test

@@ -7,7 +7,7 @@
 #include "articula/error.hpp"
 #include "tests/support/random_tree.hpp"
 
-namespace articula::testing {
+namespace articula::testing::attach_test {
 namespace {
 
 Description random_part(int seed) {
@@ -110,4 +110,4 @@ TEST(attach, the_same_prefix_twice_is_a_duplicate_name) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::attach_test

@@ -169,17 +169,18 @@ TEST(builder, refuses_numbers_out_of_range) {
 
 TEST(builder, refuses_references_to_what_is_not_there) {
   expect_refused({
-      {[](Description& d) { d.frames[0].body = "foot"; }, {"'camera'", "'foot'", "not a body"}},
-      {[](Description& d) { d.geometries[0].body = "foot"; }, {"'paddle'", "'foot'", "not a body"}},
-      {[](Description& d) { d.geometries[0].type = ShapeType::mesh; }, {"'paddle'", "not a mesh"}},
-      {[](Description& d) { d.actuators[0].target = "knee"; }, {"'motor'", "'knee'", "not a joint"}},
-      {[](Description& d) { d.tendons[0].terms[0].joint = "knee"; }, {"'cable'", "'knee'", "not a joint"}},
+      {[](Description& d) { d.frames[0].body = "foot"; }, {"'camera'", "'foot'", "no body"}},
+      {[](Description& d) { d.geometries[0].body = "foot"; }, {"'paddle'", "'foot'", "no body"}},
+      {[](Description& d) { d.geometries[0].type = ShapeType::mesh; }, {"'paddle'", "no mesh"}},
+      {[](Description& d) { d.actuators[0].target = "knee"; }, {"'motor'", "'knee'", "no joint"}},
+      {[](Description& d) { d.tendons[0].terms[0].joint = "knee"; }, {"'cable'", "'knee'", "no joint"}},
       {[](Description& d) { d.tendons[0].terms.clear(); }, {"'cable'", "no joints"}},
-      {[](Description& d) { d.equalities[0].second = "foot"; }, {"'grip'", "'foot'", "not a body"}},
+      {[](Description& d) { d.equalities[0].second = "foot"; }, {"'grip'", "'foot'", "no body"}},
       {[](Description& d) { d.equalities[0].second = "hand"; }, {"'grip'", "both sides"}},
-      {[](Description& d) { d.sensors[0].object = "knee"; }, {"'encoder'", "'knee'", "not a joint"}},
+      {[](Description& d) { d.sensors[0].object = "knee"; }, {"'encoder'", "'knee'", "no joint"}},
       {[](Description& d) { d.contact_exclusions = {{"hand", "foot", ""}}; }, {"exclusion", "'foot'"}},
-      {[](Description& d) { d.frames.push_back(d.frames[0]); }, {"'camera'", "another frame has that name"}},
+      {[](Description& d) { d.frames.push_back(d.frames[0]); },
+       {"'camera'", "another frame (site) has that name"}},
   });
 }
 

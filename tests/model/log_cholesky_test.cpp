@@ -7,7 +7,7 @@
 #include "tests/support/random_tree.hpp"
 #include "tests/support/ridders.hpp"
 
-namespace articula::testing {
+namespace articula::testing::log_cholesky_test {
 namespace {
 
 InertialVector random_body(std::mt19937& random) {
@@ -89,4 +89,4 @@ TEST(log_cholesky, bodies_on_the_boundary_are_refused) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::log_cholesky_test

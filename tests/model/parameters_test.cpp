@@ -13,7 +13,7 @@
 #include "articula/error.hpp"
 #include "tests/support/random_tree.hpp"
 
-namespace articula::testing {
+namespace articula::testing::parameters_test {
 namespace {
 
 Description robot() {
@@ -209,4 +209,4 @@ TEST(parameters, a_variant_of_a_large_robot_takes_microseconds) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::parameters_test

@@ -7,7 +7,7 @@
 #include "tests/support/differences.hpp"
 #include "tests/support/random_tree.hpp"
 
-namespace articula::testing {
+namespace articula::testing::derivatives_test {
 namespace {
 
 constexpr double tolerance = 1e-6;
@@ -140,4 +140,4 @@ TEST(Sensors, of_touch_add_up_the_forces_that_meet_their_zone) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::derivatives_test

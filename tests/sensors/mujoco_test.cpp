@@ -7,7 +7,7 @@
 #include "tests/support/mujoco_agreement.hpp"
 #include "tests/support/random_forces.hpp"
 
-namespace articula::testing {
+namespace articula::testing::mujoco_test {
 namespace {
 
 constexpr double tolerance = 1e-8;
@@ -106,4 +106,4 @@ TEST(SensorsInMujoco, of_random_robots_read_what_ours_read) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::mujoco_test

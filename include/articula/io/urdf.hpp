@@ -8,10 +8,13 @@
 //   geometry of these very links: where pairs are disabled, and next to a fixed base's joints, links without
 //   mass that have collision geometry stay bodies.
 // - revolute, continuous: a hinge; prismatic: a slide. planar: slides along two directions across the
-//   axis, "NAME_x" and "NAME_y", and a hinge about it, "NAME". floating: a free joint, or on a body that
-//   moves itself three slides "NAME_x", "NAME_y", "NAME_z" and a ball joint, "NAME".
+//   axis, "NAME_x" and "NAME_y", and a hinge about it, "NAME"; without an axis it is z, as in Pinocchio
+//   (which moves planar joints across z whatever their axis is: we follow the axis, as URDF says, with a
+//   warning). floating: a free joint, or on a body that moves itself, and at an origin that is turned, three
+//   slides "NAME_x", "NAME_y", "NAME_z" and a ball joint, "NAME": coordinates count from the joint's origin.
 // - mimic: the joint stays, with an equality q = offset + multiplier q_other.
-// - limits of effort are the joint's actuator force range; limits of velocity are not enforced.
+// - limits of effort are the joint's actuator force range (0: none given, with a warning); limits of velocity
+//   are not enforced.
 // - collision geometry collides and is called "LINK_0", "LINK_1", ... where it has no name; visual geometry
 //   (group 1) does not. A sphere of radius 0 is a point.
 // - An inertia that no real body has is taken as it is, with a warning, because files are full of them.

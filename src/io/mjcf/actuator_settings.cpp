@@ -46,11 +46,14 @@ void read_mechanics(ActuatorSettings& s, const Attributes& a) {
   a.read("armature", s.armature);
   a.read("delay", s.delay);
   a.read("group", s.group);
+  if (a.element().name() != "general") s.early = false;
   a.read("actearly", s.early);
-  // A range written out and one taken over from the joint exclude each other; the inner one holds.
-  if (a.has("ctrlrange") || a.has("actrange")) s.inherited_range = 0.0;
+  // Of a servo a range written out and one taken over from the joint exclude each other: the inner one holds.
+  const bool servo = a.element().name() == "position" || a.element().name() == "intvelocity";
+  if (servo && (a.has("ctrlrange") || a.has("actrange"))) s.inherited_range = 0.0;
   if (a.read("inheritrange", s.inherited_range) && s.inherited_range > 0.0) {
     if (a.has("ctrlrange")) fail(a.element(), "both ctrlrange and inheritrange are given; keep one of them");
+    (a.element().name() == "intvelocity" ? s.activation_range : s.control_range).setZero();
   }
 }
 
@@ -76,16 +79,14 @@ void read_general(ActuatorLaw& law, const Attributes& a) {
   a.read("dynprm", law.dynamics, 1);
   a.read("gainprm", law.gain, 1);
   a.read("biasprm", law.bias, 1);
-  int dimension = -1;
-  a.read("actdim", dimension);
-  if (dimension > 1) refuse_law(a.element(), "actdim above 1");
+  a.read("actdim", law.dimension);
+  if (law.dimension > 1) refuse_law(a.element(), "actdim above 1");
 }
 
 // gain kp, bias (0, -kp, -kv): a servo to a position, or to the integral of a velocity.
 void read_servo(ActuatorLaw& law, const Attributes& a, bool integrated) {
   double kp = law.gain[0], kv = 0.0, ratio = 0.0, time_constant = 0.0;
   a.read("kp", kp);
-  if (kp < 0.0) fail(a.element(), "attribute kp is {}; it cannot be negative", kp);
   law.gain = {kp};
   law.bias_type = BiasType::affine;
   law.bias[0] = 0.0;
@@ -129,10 +130,13 @@ void read_shortcut(ActuatorSettings& s, Shortcut shortcut, const Attributes& a) 
       if (kv < 0.0) fail(a.element(), "attribute kv is {}; it cannot be negative", kv);
       law.gain_type = GainType::affine;
       law.gain = {0.0, 0.0, -kv};
+      law.bias_type = BiasType::none;
+      law.bias = {};
       s.control_limited = Switch::yes;
       break;
     case Shortcut::cylinder: {
       double diameter = 0.0;
+      law.gain = {law.gain[0]};
       a.read("timeconst", law.dynamics[0]);
       a.read("area", law.gain[0]);
       if (a.read("diameter", diameter)) law.gain[0] = std::numbers::pi / 4.0 * diameter * diameter;
@@ -155,9 +159,12 @@ ActuatorLaw inherited_law(Shortcut shortcut, const ActuatorDefaults& defaults) {
   for (const ActuatorDefaults* d = &defaults; d != nullptr; d = d->enclosing.get()) {
     if (d->settings.written_as == Shortcut::none || !can_inherit(shortcut, d->settings)) continue;
     ActuatorLaw law = d->settings.law;
-    // A shortcut brings its own dynamics; those of a `general` are none of its business.
+    // A shortcut brings its own dynamics; of those of a `general` it takes what it can have itself.
     if (shortcut != Shortcut::general && d->settings.written_as == Shortcut::general) {
-      law.dynamics_type = DynamicsType::none;
+      const bool exact = law.dynamics_type == DynamicsType::filter_exact;
+      const bool servo = shortcut == Shortcut::position || shortcut == Shortcut::intvelocity;
+      if (!exact || shortcut != Shortcut::position) law.dynamics_type = DynamicsType::none;
+      if (shortcut != Shortcut::cylinder && !(exact && servo)) law.dynamics = {1.0};
     }
     return law;
   }
@@ -171,8 +178,11 @@ ActuatorLaw inherited_law(Shortcut shortcut, const ActuatorDefaults& defaults) {
 void add_actuator_default(ActuatorDefaults& defaults, const Element& element) {
   if (!is_actuator(element.name())) return;
   const std::optional<Shortcut> shortcut = shortcut_of(element.name());
-  if (!shortcut) return;  // refused where an actuator of that kind is made
   ActuatorSettings& s = defaults.settings;
+  if (!shortcut) {  // refused where an actuator of that kind, or one that shares its law, is made
+    s.unsupported = element.name();
+    return;
+  }
   if (*shortcut != Shortcut::general) s.law = inherited_law(*shortcut, defaults);
   s.written_as = *shortcut;
   const Attributes own(element);
@@ -184,6 +194,8 @@ ActuatorSettings read_actuator_settings(const ActuatorDefaults& defaults, const 
   const std::optional<Shortcut> shortcut = shortcut_of(element.name());
   if (!shortcut) refuse_law(element, fmt::format("actuator <{}>", element.name()));
   ActuatorSettings s = defaults.settings;
+  if (*shortcut == Shortcut::general && !s.unsupported.empty())
+    refuse_law(element, fmt::format("the law of <{}>, of which its class has defaults,", s.unsupported));
   s.law = inherited_law(*shortcut, defaults);
   const Attributes own(element);
   read_mechanics(s, own);

@@ -28,10 +28,12 @@ struct ActuatorLaw {
   // A servo (gain_0 = -bias_1) with positive bias_2 has that for a damping ratio: the damping follows
   // once the inertia it acts on is known.
   std::array<double, 10> gain{1.0}, bias{}, dynamics{1.0};
+  int dimension = -1;  // actdim, where it is given
 };
 
 struct ActuatorSettings {
   Shortcut written_as = Shortcut::none;
+  std::string unsupported;  // a kind that is not supported has defaults here, which a `general` would share
   ActuatorLaw law;
   std::array<double, 6> gear{1.0};
   Vector2 control_range = Vector2::Zero(), force_range = Vector2::Zero(), activation_range = Vector2::Zero();

@@ -37,6 +37,8 @@ void read_transmission(const Reader& reader, const Element& element, const std::
   if (used == nullptr) fail(element, "it acts on nothing; give joint, jointinparent, site or tendon");
   if (actuator.transmission == TransmissionType::tendon)
     refuse_drawn_tendon(reader, element, {actuator.target});
+  if (element.attribute("cranklength") != nullptr)
+    fail(element, "attribute cranklength belongs to a slider-crank, which is not supported; leave it out");
   if (element.attribute("refsite") == nullptr) return;
   if (actuator.transmission != TransmissionType::frame)
     fail(element, "attribute refsite needs attribute site");
@@ -60,6 +62,11 @@ void set_law(const ActuatorLaw& law, const Element& element, ActuatorDescription
   if (law.bias_type == BiasType::affine) std::copy_n(law.bias.begin(), 3, actuator.bias.begin());
   actuator.activation = activation_of(law.dynamics_type);
   actuator.time_constant = law.dynamics[0];
+  const int dimension = actuator.activation == ActivationType::none ? 0 : 1;
+  if (element.name() == "general" && law.dimension >= 0 && law.dimension != dimension) {
+    fail(element, "attribute actdim is {}, but with this dyntype it is {}; leave it out", law.dimension,
+         dimension);
+  }
   const bool filter =
       actuator.activation == ActivationType::filter || actuator.activation == ActivationType::filter_exact;
   if (filter && actuator.time_constant <= 0.0) {
@@ -82,21 +89,37 @@ Vector2 inherited_range(const Reader& reader, const Element& element, const Actu
   return {middle - half, middle + half};
 }
 
+// Whether it pulls what it acts on to a position.
+bool is_servo(const ActuatorLaw& law) {
+  return law.gain_type == GainType::fixed && law.bias_type == BiasType::affine && law.gain[0] == -law.bias[1];
+}
+
 void set_ranges(const Reader& reader, const Element& element, const ActuatorSettings& s,
                 ActuatorDescription& actuator) {
   const Attributes a(element);
-  actuator.control_range =
-      range_in_force(reader, a, "ctrlrange", s.control_range, "ctrllimited", s.control_limited);
+  const bool inherits = s.inherited_range > 0.0 && is_servo(s.law);
+  const bool integrates = actuator.activation == ActivationType::integrator;
+  if (inherits) {
+    const Vector2 range = inherited_range(reader, element, actuator, s.inherited_range);
+    if ((integrates ? s.activation_limited : s.control_limited) != Switch::no)
+      (integrates ? actuator.activation_range : actuator.control_range) = range;
+  }
+  if (!inherits || integrates) {
+    actuator.control_range =
+        range_in_force(reader, a, "ctrlrange", s.control_range, "ctrllimited", s.control_limited);
+  }
   actuator.force_range =
       range_in_force(reader, a, "forcerange", s.force_range, "forcelimited", s.force_limited);
-  actuator.activation_range =
-      range_in_force(reader, a, "actrange", s.activation_range, "actlimited", s.activation_limited);
-  if (s.inherited_range <= 0.0 || s.law.gain[0] != -s.law.bias[1]) return;
-  const Vector2 range = inherited_range(reader, element, actuator, s.inherited_range);
-  if (actuator.activation == ActivationType::integrator)
-    actuator.activation_range = range;
-  else
-    actuator.control_range = range;
+  if (!inherits || !integrates) {
+    actuator.activation_range =
+        range_in_force(reader, a, "actrange", s.activation_range, "actlimited", s.activation_limited);
+  }
+  if (actuator.activation_range && actuator.activation == ActivationType::none) {
+    fail(element,
+         "actrange limits an activation, which the actuator has none of; leave it out, or give dyntype");
+  }
+  if (element.name() == "damper" && s.control_range[0] < 0.0)
+    fail(element, "ctrlrange begins at {}; that of a damper cannot be negative", s.control_range[0]);
 }
 
 ActuatorDescription read_actuator(Reader& reader, const Element& element, const std::string& suffix) {
@@ -108,9 +131,7 @@ ActuatorDescription read_actuator(Reader& reader, const Element& element, const 
   actuator.gear = s.gear;
   set_law(s.law, element, actuator);
   set_ranges(reader, element, s, actuator);
-  const bool servo = s.law.gain_type == GainType::fixed && s.law.bias_type == BiasType::affine &&
-                     s.law.gain[0] == -s.law.bias[1];
-  if (servo && s.law.bias[2] > 0.0) {
+  if (is_servo(s.law) && s.law.bias[2] > 0.0) {
     reader.damping_ratios[reader.description.actuators.size()] = s.law.bias[2];
   }
   actuator.activation_early = s.early;

@@ -178,7 +178,12 @@ void finish_meshes(Reader& reader) {
   for (auto& [name, asset] : reader.meshes) {
     if (asset.mesh == nullptr) continue;
     try {
-      if (asset.collides) add_hull(*asset.mesh);
+      if (asset.collides) {
+        add_hull(*asset.mesh);
+      } else {  // it may have been needed to weigh the mesh, or for want of faces
+        asset.mesh->hull.clear();
+        asset.mesh->hull_faces.clear();
+      }
     } catch (const Error& error) {
       fail(asset.element, "{}", error.what());
     }

@@ -82,6 +82,8 @@ std::string Attributes::required(const char* name) const {
 void Attributes::read_layer(const Element& layer, const char* name, std::span<double> values,
                             std::size_t least) const {
   const std::size_t count = count_words(layer.attribute(name));
+  const bool commas = std::string_view(layer.attribute(name)).find(',') != std::string_view::npos;
+  if (commas) numbers(layer, name, layer.attribute(name));  // throws, and says that spaces separate them
   if (count < least || count > values.size()) {
     fail(layer, "attribute {} has {} numbers; it needs {}", name, count,
          least == values.size() ? fmt::format("{}", least) : fmt::format("{} to {}", least, values.size()));

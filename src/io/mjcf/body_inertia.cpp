@@ -10,7 +10,7 @@ namespace articula::mjcf {
 
 namespace {
 
-constexpr double smallest = 1e-15;
+constexpr double least = 1e-15;
 
 // Moments along the axes in which the inertia is kept.
 Vector3 moments_of(const InertiaDescription& inertia) {
@@ -90,7 +90,7 @@ std::vector<std::size_t> bodies_without_mass(const std::vector<BodyDescription>&
   std::vector<bool> heavy(bodies.size());
   for (std::size_t i = bodies.size(); i-- > 0;) {  // children come after their parents
     const InertiaDescription& inertia = bodies[i].inertia;
-    if (inertia.mass > smallest && moments_of(inertia).minCoeff() > smallest) heavy[i] = true;
+    if (inertia.mass > least && moments_of(inertia).minCoeff() > least) heavy[i] = true;
     if (!bodies[i].joints.empty() && !heavy[i]) result.push_back(i);
     const auto parent = index.find(bodies[i].parent);
     if (parent != index.end() && bodies[i].joints.empty() && heavy[i]) heavy[parent->second] = true;

@@ -12,7 +12,10 @@ ContactPairDescription read_pair(const Reader& reader, const Element& element, c
   pair.where = element.label();
   pair.geometry1 = resolve(reader, Kind::geometry, a.required("geom1"), suffix);
   pair.geometry2 = resolve(reader, Kind::geometry, a.required("geom2"), suffix);
-  a.read("condim", pair.condim);
+  if (a.read("condim", pair.condim) && pair.condim != 1 && pair.condim != 3 && pair.condim != 4 &&
+      pair.condim != 6) {
+    fail(element, "attribute condim is {}; it must be 1, 3, 4 or 6", pair.condim);
+  }
   a.read("friction", pair.friction, 1);
   a.read("margin", pair.margin);
   a.read("gap", pair.gap);
@@ -36,6 +39,10 @@ void read_bodies(const Reader& reader, const Attributes& a, const std::string& s
   const bool weld = e.type == EqualityType::weld;
   if (a.has("site1") || a.has("site2")) {
     if (a.has("body1") || a.has("body2")) fail(element, "give either two bodies or two sites");
+    for (const char* name : {"anchor", "relpose"}) {
+      if (a.has(name))
+        fail(element, "attribute {} belongs to two bodies, not to two sites; leave it out", name);
+    }
     const FrameDescription& first = site(reader, element, "site1", suffix);
     const FrameDescription& second = site(reader, element, "site2", suffix);
     e.first = first.body;
@@ -97,7 +104,7 @@ void read_tendon_ranges(const Reader& reader, const Attributes& a, TendonDescrip
       range_in_force(reader, a, "actuatorfrcrange", forces, "actuatorfrclimited", force_limited);
 }
 
-double read_linear(const Attributes& a, const char* name) {
+double read_coefficient(const Attributes& a, const char* name) {
   std::array<double, 3> coefficients{};
   a.read(name, coefficients, 1);
   if (coefficients[1] != 0.0 || coefficients[2] != 0.0) {
@@ -111,8 +118,8 @@ TendonDescription read_tendon(const Reader& reader, const Attributes& a, const s
   TendonDescription tendon;
   tendon.name = instance_name(a.element(), suffix);
   tendon.where = a.element().label();
-  tendon.stiffness = read_linear(a, "stiffness");
-  tendon.damping = read_linear(a, "damping");
+  tendon.stiffness = read_coefficient(a, "stiffness");
+  tendon.damping = read_coefficient(a, "damping");
   a.read("armature", tendon.armature);
   a.read("frictionloss", tendon.dry_friction);
   a.read("margin", tendon.limit_margin);
@@ -148,11 +155,14 @@ void read_spring_length(const Reader& reader, const Attributes& a, TendonDescrip
 void read_fixed(Reader& reader, const Element& element, const std::string& suffix) {
   const Attributes a = with_defaults(reader, element, "tendon");
   TendonDescription tendon = read_tendon(reader, a, suffix);
+  std::unordered_set<std::string> joints;
   for (const Element& child : reader.tree.children(element, "joint")) {
     const Attributes term(child);
     TendonDescription::Term& added = tendon.terms.emplace_back();
     added.joint = resolve(reader, Kind::joint, term.required("joint"), suffix);
     if (!term.read("coef", added.coefficient)) fail(child, "attribute coef is missing; add it");
+    if (!joints.insert(added.joint).second)
+      fail(child, "joint '{}' is in the tendon already; add up their coefficients", added.joint);
   }
   if (tendon.terms.empty()) fail(element, "a fixed tendon needs at least one <joint>");
   read_spring_length(reader, a, tendon);

@@ -30,9 +30,14 @@ ShapeType read_type(const Attributes& a) {
 
 // fromto: the z axis runs from the second point to the first, the origin is in the middle. Size keeps
 // its first number (radius or half width) and gets the half length.
-void apply_fromto(const Attributes& a, ShapeType type, Vector3& size, Pose& pose) {
+void apply_fromto(Reader& reader, const Attributes& a, ShapeType type, Vector3& size, Pose& pose) {
   std::array<double, 6> ends{};
   if (!a.read("fromto", ends, 6)) return;
+  if (!pose.position.isZero(0.0)) fail(a.element(), "both pos and fromto are given; keep one of them");
+  for (const char* form : rotation_forms) {
+    if (a.element().attribute(form) != nullptr)
+      reader.warn(a.element(), fmt::format("fromto gives the direction; attribute {} has no effect", form));
+  }
   const bool square = type == ShapeType::box || type == ShapeType::ellipsoid;
   if (!square && type != ShapeType::capsule && type != ShapeType::cylinder) {
     fail(a.element(), "attribute fromto needs a capsule, cylinder, box or ellipsoid");
@@ -62,7 +67,7 @@ std::pair<int, const char*> needed_sizes(ShapeType type) {
   return {0, ""};
 }
 
-void require_sizes(const Attributes& a, ShapeType type, const Vector3& size) {
+void require_sizes(Reader& reader, const Attributes& a, ShapeType type, const Vector3& size) {
   const auto [count, names] = needed_sizes(type);
   for (int i = 0; i < count; ++i) {
     if (size[i] > 0.0) continue;
@@ -71,6 +76,10 @@ void require_sizes(const Attributes& a, ShapeType type, const Vector3& size) {
   }
   if (type == ShapeType::plane && (size[0] < 0.0 || size[1] < 0.0)) {
     fail(a.element(), "attribute size: the half sizes of a plane cannot be negative (0 is endless)");
+  }
+  if (type == ShapeType::plane && size[2] <= 0.0) {
+    reader.warn(a.element(),
+                "MuJoCo refuses planes whose third size, the spacing of lines drawn, is not positive");
   }
 }
 
@@ -110,13 +119,15 @@ void fit_to_mesh(const Reader& reader, const Attributes& a, const MeshAsset& ass
   g.pose.position += g.pose.rotation * centre;
 }
 
-void read_colour(const Reader& reader, const Attributes& a, std::array<float, 4>& colour) {
+void read_colour(Reader& reader, const Attributes& a, std::array<float, 4>& colour) {
   std::array<double, 4> given{};
   const auto material = reader.materials.find(a.text("material"));
   if (a.read("rgba", given, 4)) {
     for (std::size_t i = 0; i < 4; ++i) colour[i] = static_cast<float>(given[i]);
   } else if (material != reader.materials.end()) {
     colour = material->second;
+  } else if (a.has("material") && material == reader.materials.end()) {
+    reader.warn(a.element(), fmt::format("there is no material '{:.100}'", a.text("material")));
   }
 }
 
@@ -182,9 +193,11 @@ GeometryDraft read_geometry(Reader& reader, const Attributes& a, bool weighed) {
   a.read("size", std::span(g.size.data(), 3), 1);
   read_contact(a, g);
   read_colour(reader, a, g.rgba);
-  apply_fromto(a, g.type, g.size, g.pose);
+  apply_fromto(reader, a, g.type, g.size, g.pose);
   const Medium& medium = reader.description.medium;
-  if (a.text("fluidshape") == "ellipsoid" && (medium.density != 0.0 || medium.viscosity != 0.0)) {
+  bool ellipsoid = false;
+  a.read_keyword<bool>("fluidshape", {{"none", false}, {"ellipsoid", true}}, ellipsoid);
+  if (ellipsoid && (medium.density != 0.0 || medium.viscosity != 0.0)) {
     fail(a.element(), "fluidshape=\"ellipsoid\" is not supported; drag acts on inertia boxes (leave it out)");
   }
   const bool drawn = g.contype == 0 && g.conaffinity == 0 && !reader.used_geometry_names.contains(g.name);
@@ -214,7 +227,7 @@ GeometryDraft read_geometry(Reader& reader, const Attributes& a, bool weighed) {
     use_height_field(reader, a.element(), g.asset);
     g.size.setZero();
   }
-  require_sizes(a, g.type, g.size);
+  require_sizes(reader, a, g.type, g.size);
   // A radius as small as this is how our own writer puts a point, which MuJoCo does not have.
   constexpr double point_radius = 1e-15;
   if (g.type == ShapeType::sphere && g.size[0] <= point_radius) g.size[0] = 0.0;
@@ -231,10 +244,11 @@ FrameDescription read_site(Reader& reader, const Attributes& a) {
   site.type = read_type(a);
   site.pose = read_pose(a, reader.compiler);
   a.read("size", std::span(site.size.data(), 3), 1);
-  apply_fromto(a, site.type, site.size, site.pose);
+  apply_fromto(reader, a, site.type, site.size, site.pose);
   if (site.type == ShapeType::plane || site.type == ShapeType::height_field) {
     fail(a.element(), "a site cannot be a plane or a height field");
   }
+  require_sizes(reader, a, site.type, site.size);
   return site;
 }
 

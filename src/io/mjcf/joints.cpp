@@ -1,5 +1,7 @@
 #include "io/mjcf/joints.hpp"
 
+#include <algorithm>
+
 #include "io/mjcf/geometry.hpp"
 
 namespace articula::mjcf {
@@ -53,6 +55,24 @@ void note_idle_range(Reader& reader, const Attributes& a, const JointDescription
   Vector2 range = Vector2::Zero();
   if (joint.range || joint.name.empty() || joint.type == JointType::free) return;
   if (a.read_range("range", range)) reader.idle_ranges[joint.name] = range;
+}
+
+void require_possible_joints(const Element& body, const std::vector<JointDescription>& joints) {
+  constexpr int most = 6;
+  int dofs = 0;
+  bool after_ball = false;
+  for (const JointDescription& joint : joints) {
+    dofs += joint.type == JointType::free ? 6 : joint.type == JointType::ball ? 3 : 1;
+    if (after_ball && (joint.type == JointType::hinge || joint.type == JointType::ball))
+      fail(body, "a ball joint is followed by another rotation; put a body between them");
+    after_ball |= joint.type == JointType::ball;
+  }
+  const bool free = std::any_of(joints.begin(), joints.end(),
+                                [](const JointDescription& j) { return j.type == JointType::free; });
+  if (dofs > most && !free) {  // a free joint beside others has a message of its own
+    fail(body, "its joints have {} degrees of freedom; a body has at most {} (put bodies between them)", dofs,
+         most);
+  }
 }
 
 JointDescription read_joint(Reader& reader, const Attributes& a) {

@@ -25,31 +25,36 @@ constexpr std::array referring{
     ReferringAttribute{"actuator", Kind::actuator}};
 
 Kind kind_of_object(const std::string& type) {
-  if (type == "site") return Kind::site;
+  if (type == "site" || type == "camera") return Kind::site;
   if (type == "geom") return Kind::geometry;
   return Kind::body;
 }
 
-const Copies* own_copies(const Reader& reader, const Element& element) {
-  for (const auto& [name, kind] : referring) {
-    if (element.attribute(name) == nullptr) continue;
-    if (const auto* found = reader.replicas.find(kind, element.text(name))) return found;
-  }
-  for (const auto& [type, name] : {std::pair("objtype", "objname"), std::pair("reftype", "refname")}) {
-    if (element.attribute(name) == nullptr) continue;
-    if (const auto* found = reader.replicas.find(kind_of_object(element.text(type)), element.text(name)))
-      return found;
-  }
-  return nullptr;
+// The one of the two that is nested deeper, the first where they are level.
+const Copies* inner(const Copies* first, const Copies* second) {
+  if (first == nullptr || second == nullptr) return first == nullptr ? second : first;
+  return second->depth > first->depth ? second : first;
 }
 
-// Of the first replicated thing that an element or one of its children refers to.
+const Copies* own_copies(const Reader& reader, const Element& element) {
+  const Copies* found = nullptr;
+  const auto look_at = [&](Kind kind, const char* name, const std::string& type) {
+    if (element.attribute(name) == nullptr) return;
+    const std::string given = element.text(name);
+    found = inner(found, reader.replicas.find(kind, type == "camera" ? camera_frame(given) : given));
+  };
+  for (const auto& [name, kind] : referring) look_at(kind, name, "");
+  for (const auto& [type, name] : {std::pair("objtype", "objname"), std::pair("reftype", "refname")})
+    look_at(kind_of_object(element.text(type)), name, element.text(type));
+  return found;
+}
+
+// Of the innermost replicated thing that an element or one of its children refers to: those around it are
+// told by it.
 const Copies* copies_of(const Reader& reader, const Element& element) {
-  if (const auto* found = own_copies(reader, element)) return found;
-  for (const Element& child : reader.tree.children(element)) {
-    if (const auto* found = own_copies(reader, child)) return found;
-  }
-  return nullptr;
+  const Copies* found = own_copies(reader, element);
+  for (const Element& child : reader.tree.children(element)) found = inner(found, own_copies(reader, child));
+  return found;
 }
 
 // Whether its two ends, neither of them the world, are not copied together.
@@ -120,9 +125,12 @@ void for_each_instance(Reader& reader, const std::vector<Element>& elements,
 }
 
 std::string resolve(const Reader& reader, Kind kind, const std::string& name, const std::string& suffix) {
-  if (suffix.empty()) return name;
-  const Copies* found = reader.replicas.find(kind, name);
-  return found != nullptr && found->suffixes.contains(suffix) ? name + suffix : name;
+  const Copies* found = suffix.empty() ? nullptr : reader.replicas.find(kind, name);
+  if (found == nullptr) return name;
+  const int replica = reader.replicas.around(reader.current_replica, found->depth);
+  if (replica == no_replica) return name;
+  const std::string& own = reader.replicas.suffix(replica);
+  return found->suffixes.contains(own) ? name + own : name;
 }
 
 std::string instance_name(const Element& element, const std::string& suffix) {

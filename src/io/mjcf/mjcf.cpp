@@ -13,14 +13,17 @@ namespace mjcf {
 
 namespace {
 
-// Geometries that pairs and sensors name must stay, even where nothing else would touch them.
-void note_used_geometries(Reader& reader) {
+// Geometries that pairs and sensors name must stay, even where nothing else would touch them; cameras are of
+// interest only if sensors name them.
+void note_used_objects(Reader& reader) {
   for (const char* section : {"contact", "sensor"}) {
     for (const Element& element : reader.section(section)) {
-      for (const char* attribute : {"geom1", "geom2", "geom", "objname"}) {
+      for (const char* attribute : {"geom1", "geom2", "geom", "objname", "refname"}) {
         if (element.attribute(attribute) != nullptr)
           reader.used_geometry_names.insert(element.text(attribute));
       }
+      if (element.text("objtype") == "camera") reader.used_cameras.insert(element.text("objname"));
+      if (element.text("reftype") == "camera") reader.used_cameras.insert(element.text("refname"));
     }
   }
 }
@@ -38,7 +41,7 @@ void read_file(Reader& reader) {
   read_options(reader);
   read_defaults(reader);
   read_assets(reader);
-  note_used_geometries(reader);
+  note_used_objects(reader);
   read_tree(reader);
   read_extensions(reader);
   finish_meshes(reader);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "io/mjcf/reader.hpp"
 
@@ -6,8 +7,21 @@ namespace articula::mjcf {
 
 namespace {
 
+// An attribute that has no effect here is still a mistake where it makes no sense.
+void require_keyword(const Attributes& a, const char* name, std::initializer_list<std::string_view> known) {
+  if (!a.has(name)) return;
+  const std::string word = a.text(name);
+  if (std::find(known.begin(), known.end(), word) != known.end()) return;
+  std::string list;
+  for (const std::string_view keyword : known)
+    list += fmt::format("{}'{}'", list.empty() ? "" : ", ", keyword);
+  fail(a.element(), "attribute {} is '{:.60}'; it must be one of {}", name, word, list);
+}
+
 void read_compiler_element(Compiler& compiler, const Element& element) {
   const Attributes a(element);
+  require_keyword(a, "coordinate", {"local", "global"});
+  require_keyword(a, "usethread", {"true", "false"});
   a.read_keyword<bool>("angle", {{"degree", true}, {"radian", false}}, compiler.degrees);
   a.read("autolimits", compiler.automatic_limits);
   a.read("boundmass", compiler.least_mass);
@@ -43,6 +57,12 @@ void read_flag_element(Flags& flags, Description& description, const Element& el
   const auto read = [&](const char* name, bool& value) {
     a.read_keyword<bool>(name, {{"enable", true}, {"disable", false}}, value);
   };
+  bool unused = false;
+  for (const char* name :
+       {"warmstart", "refsafe", "sensor", "midphase", "nativeccd", "island", "eulerdamp", "autoreset",
+        "energy", "fwdinv", "invdiscrete", "multiccd", "sleep", "diagexact", "ipc", "speculative"}) {
+    read(name, unused);
+  }
   read("constraint", flags.constraint);
   read("equality", flags.equality);
   read("frictionloss", flags.dry_friction);
@@ -65,9 +85,28 @@ void read_flag_element(Flags& flags, Description& description, const Element& el
     fail(element, "override=\"enable\" replaces all contact parameters; write them at the geoms");
 }
 
+// How MuJoCo solves; ours is another way.
+void check_solver_options(const Attributes& a) {
+  require_keyword(a, "integrator", {"Euler", "RK4", "implicit", "implicitfast", "discrete"});
+  require_keyword(a, "cone", {"pyramidal", "elliptic"});
+  require_keyword(a, "solver", {"PGS", "CG", "Newton"});
+  require_keyword(a, "jacobian", {"dense", "sparse", "auto"});
+  int count = 0;
+  for (const char* name : {"iterations", "ls_iterations", "noslip_iterations", "ccd_iterations",
+                           "mpr_iterations", "sdf_iterations", "sdf_initpoints"}) {
+    a.read(name, count);
+  }
+  double number = 0.0;
+  for (const char* name : {"tolerance", "ls_tolerance", "noslip_tolerance", "ccd_tolerance", "mpr_tolerance",
+                           "sleep_tolerance", "o_margin", "apirate"}) {
+    a.read(name, number);
+  }
+}
+
 void read_option_element(Reader& reader, const Element& element) {
   Description& d = reader.description;
   const Attributes a(element);
+  check_solver_options(a);
   a.read("timestep", d.timestep);
   if (d.timestep <= 0.0) fail(element, "attribute timestep is {}; it must be positive", d.timestep);
   a.read("gravity", d.gravity);
@@ -80,7 +119,7 @@ void read_option_element(Reader& reader, const Element& element) {
   if (d.medium.viscosity < 0.0)
     fail(element, "attribute viscosity is {}; it cannot be negative", d.medium.viscosity);
   for (double group : a.list("actuatorgroupdisable")) {
-    if (group < 0 || group > 30)
+    if (group < 0 || group > 30 || group != std::floor(group))
       fail(element, "attribute actuatorgroupdisable: groups are 0 to 30, not {}", group);
     reader.flags.disabled_groups.set(static_cast<std::size_t>(group));
   }

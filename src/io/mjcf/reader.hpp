@@ -86,6 +86,8 @@ struct Reader {
   std::size_t field_cells = 0, mesh_vertices = 0;                        // of all assets made so far
   std::map<std::string, std::array<float, 4>, std::less<>> materials{};  // colours
   std::unordered_set<std::string> used_geometry_names{};                 // by pairs and sensors
+  std::unordered_set<std::string> used_cameras{};                        // by sensors,
+  std::unordered_set<std::string> following_cameras{};                   // and of those, not fixed to a body
   Replicas replicas{};
   int current_replica = no_replica;                   // of the element that for_each_instance has come to
   std::unordered_set<std::string> kept_bodies{};      // not to be fused
@@ -126,6 +128,9 @@ const DefaultClass& find_class(const Reader& reader, const Element& element, con
 // The element on top of its class's defaults for `kind` (the element's own name, as a rule).
 Attributes with_defaults(const Reader& reader, const Element& element, std::string_view kind,
                          const DefaultClass* surrounding = nullptr);
+
+// The frame of a camera that sensors refer to. Sites have names of their own; none has this form.
+inline std::string camera_frame(const std::string& camera) { return "camera:" + camera; }
 
 void check_schema(Reader& reader);   // schema.cpp: unknown and refused elements and attributes
 void read_compiler(Reader& reader);  // options.cpp

@@ -6,13 +6,21 @@
 namespace articula::mjcf {
 
 int Replicas::open(int parent, std::size_t place, int index, std::string suffix) {
-  all_.push_back({parent, place, index, std::move(suffix)});
+  const int depth = parent == no_replica ? 1 : 1 + all_[static_cast<std::size_t>(parent)].depth;
+  all_.push_back({parent, depth, place, index, std::move(suffix)});
   return static_cast<int>(all_.size()) - 1;
 }
 
 void Replicas::add(Kind kind, const std::string& name, int replica) {
   Copies& copies = copies_[{kind, name}];
   if (copies.suffixes.insert(suffix(replica)).second) copies.replicas.push_back(replica);
+  copies.depth = all_[static_cast<std::size_t>(replica)].depth;
+}
+
+int Replicas::around(int replica, int depth) const {
+  while (replica != no_replica && all_[static_cast<std::size_t>(replica)].depth > depth)
+    replica = all_[static_cast<std::size_t>(replica)].parent;
+  return replica;
 }
 
 const Copies* Replicas::find(Kind kind, const std::string& name) const {

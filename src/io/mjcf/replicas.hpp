@@ -18,6 +18,7 @@ constexpr int no_replica = -1;
 struct Copies {
   std::vector<int> replicas;  // that have one each
   std::unordered_set<std::string> suffixes;
+  int depth = 0;  // how many <replicate> are around them
 };
 
 class Replicas {
@@ -25,6 +26,8 @@ class Replicas {
   // The copy `index` that the <replicate> at `place` in the file makes, as a part of `parent`.
   int open(int parent, std::size_t place, int index, std::string suffix);
   const std::string& suffix(int replica) const { return all_[static_cast<std::size_t>(replica)].suffix; }
+  // The replica itself, or the one around it that is nested as deep as that.
+  int around(int replica, int depth) const;
 
   // There is a copy of the name in the replica.
   void add(Kind kind, const std::string& name, int replica);
@@ -37,7 +40,7 @@ class Replicas {
 
  private:
   struct Replica {
-    int parent = no_replica;
+    int parent = no_replica, depth = 0;
     std::size_t place = 0;
     int index = 0;
     std::string suffix;

@@ -32,9 +32,10 @@ constexpr std::string_view sensor =
 
 constexpr std::array rules{
     Rule{"mujoco", "model",
-         "compiler option size statistic visual default:defaults extension custom asset worldbody:body "
+         "compiler option size statistic visual default:defaults extension custom asset worldbody "
          "contact "
          "deformable equality tendon actuator:actuators sensor:sensors keyframe"},
+    Rule{"worldbody", "childclass", tree_children},
     Rule{"compiler",
          "angle autolimits boundmass boundinertia settotalmass balanceinertia strippath coordinate fitaabb "
          "eulerseq "
@@ -181,9 +182,15 @@ constexpr std::array refusals{
 };
 
 // They shape MuJoCo's soft constraints and have no counterpart in hard ones.
-constexpr std::array soft_attributes{"solref",      "solimp",         "solmix",         "solreflimit",
-                                     "solimplimit", "solreffriction", "solimpfriction", "o_solref",
-                                     "o_solimp",    "impratio"};
+struct SoftAttribute {
+  std::string_view name;
+  std::size_t most_numbers;
+};
+constexpr std::array soft_attributes{SoftAttribute{"solref", 2},         SoftAttribute{"solimp", 5},
+                                     SoftAttribute{"solmix", 1},         SoftAttribute{"solreflimit", 2},
+                                     SoftAttribute{"solimplimit", 5},    SoftAttribute{"solreffriction", 2},
+                                     SoftAttribute{"solimpfriction", 5}, SoftAttribute{"o_solref", 2},
+                                     SoftAttribute{"o_solimp", 5},       SoftAttribute{"impratio", 1}};
 
 const Rule* find_rule(std::string_view kind) {
   for (const Rule& rule : rules) {
@@ -242,7 +249,11 @@ class Checker {
   void check_attributes(const Element& element, const Rule& rule) {
     for (const pugi::xml_attribute attribute : element.node.attributes()) {
       const std::string_view name = attribute.name();
-      if (std::find(soft_attributes.begin(), soft_attributes.end(), name) != soft_attributes.end()) {
+      const auto soft = std::find_if(soft_attributes.begin(), soft_attributes.end(),
+                                     [&](const SoftAttribute& s) { return s.name == name; });
+      if (soft != soft_attributes.end()) {
+        std::array<double, 5> values{};
+        Attributes(element).read(attribute.name(), std::span(values).first(soft->most_numbers), 0);
         if (soft_.empty()) first_soft_ = element.where();
         if (std::find(soft_.begin(), soft_.end(), name) == soft_.end()) soft_.emplace_back(name);
       }

@@ -61,20 +61,6 @@ const Row* find_row(std::string_view name) {
   return nullptr;
 }
 
-// MuJoCo's "body" is the body's inertial frame, "xbody" its own.
-std::optional<ObjectType> object_type(const Attributes& a, const char* attribute) {
-  const std::string given = a.required(attribute);
-  if (given == "camera") return std::nullopt;
-  ObjectType type = ObjectType::body;
-  a.read_keyword<ObjectType>(attribute,
-                             {{"body", ObjectType::body_inertial},
-                              {"xbody", ObjectType::body},
-                              {"geom", ObjectType::geometry},
-                              {"site", ObjectType::frame}},
-                             type);
-  return type;
-}
-
 Kind kind_of(ObjectType type) {
   switch (type) {
     case ObjectType::frame: return Kind::site;
@@ -89,28 +75,82 @@ Kind kind_of(ObjectType type) {
   return Kind::body;
 }
 
+// MuJoCo's "body" is the body's inertial frame, "xbody" its own.
+ObjectType object_type(const Attributes& a, const char* attribute) {
+  a.required(attribute);
+  ObjectType type = ObjectType::body;
+  a.read_keyword<ObjectType>(attribute,
+                             {{"body", ObjectType::body_inertial},
+                              {"xbody", ObjectType::body},
+                              {"geom", ObjectType::geometry},
+                              {"site", ObjectType::frame},
+                              {"camera", ObjectType::frame}},
+                             type);
+  return type;
+}
+
+// Its name where it is an object of that type; cameras that follow something have no frame of their own.
+std::optional<std::string> object_name(const Reader& reader, const Attributes& a, const char* type_attribute,
+                                       ObjectType type, const char* attribute, const std::string& suffix) {
+  const std::string name = a.required(attribute);
+  const bool camera = type_attribute != nullptr && a.text(type_attribute) == "camera";
+  const std::string found = resolve(reader, kind_of(type), camera ? camera_frame(name) : name, suffix);
+  if (camera && reader.following_cameras.contains(name)) return std::nullopt;
+  if (camera && !reader.site_index.contains(found))
+    fail(a.element(), "attribute {}: there is no camera '{}'", attribute, name);
+  return found;
+}
+
+// What the object must be for the sensor to mean something.
+void require_fitting_object(const Reader& reader, const Element& element, const SensorDescription& sensor) {
+  using enum SensorType;
+  const JointDescription* joint =
+      sensor.object_type == ObjectType::joint ? find_joint(reader, sensor.object) : nullptr;
+  const TendonDescription* tendon =
+      sensor.object_type == ObjectType::tendon ? find_tendon(reader, sensor.object) : nullptr;
+  const SensorType type = sensor.type;
+  const bool scalar = type == joint_position || type == joint_velocity || type == joint_actuator_force;
+  const bool ball = type == ball_quaternion || type == ball_angular_velocity;
+  const bool limit = type == joint_limit_position || type == joint_limit_velocity ||
+                     type == joint_limit_force || type == tendon_limit_position ||
+                     type == tendon_limit_velocity || type == tendon_limit_force;
+  if (joint != nullptr && scalar && joint->type != JointType::hinge && joint->type != JointType::slide)
+    fail(element, "joint '{}' is no hinge or slide; use a sensor of frames or of balls", sensor.object);
+  if (joint != nullptr && ball && joint->type != JointType::ball)
+    fail(element, "joint '{}' is no ball joint; use jointpos, jointvel or a sensor of frames", sensor.object);
+  if (limit && ((joint != nullptr && !joint->range) || (tendon != nullptr && !tendon->range)))
+    fail(element, "'{}' has no limit; give it a range, or leave the sensor out", sensor.object);
+  const bool unit = type == ball_quaternion || type == frame_quaternion || type == frame_x_axis ||
+                    type == frame_y_axis || type == frame_z_axis;
+  if (unit && sensor.cutoff > 0.0)
+    fail(element, "attribute cutoff cuts quaternions and axes, which must keep their length; leave it out");
+}
+
 // Returns why the sensor is left out, or nothing.
 std::string read_objects(const Reader& reader, const Row& row, const Attributes& a, const std::string& suffix,
                          SensorDescription& sensor) {
   if (row.attribute == nullptr) return "";
   sensor.object_type = row.object;
-  if (row.object == ObjectType::none) {
-    const std::optional<ObjectType> type = object_type(a, "objtype");
-    if (!type) return "frames of cameras are not modelled";
-    sensor.object_type = *type;
-  }
-  sensor.object = resolve(reader, kind_of(sensor.object_type), a.required(row.attribute), suffix);
+  constexpr const char* no_frame = "only cameras that are fixed to a body have a frame";
+  const char* chosen = row.object == ObjectType::none ? "objtype" : nullptr;
+  if (chosen != nullptr) sensor.object_type = object_type(a, chosen);
+  const auto object = object_name(reader, a, chosen, sensor.object_type, row.attribute, suffix);
+  if (!object) return no_frame;
+  sensor.object = *object;
   if (row.object == ObjectType::tendon && reader.drawn_tendons.contains(sensor.object)) {
     return "spatial tendons are not modelled";
   }
   if (row.object == ObjectType::actuator && reader.lost_actuators.contains(a.required(row.attribute))) {
     return "its actuator is left out";
   }
+  require_fitting_object(reader, a.element(), sensor);
   if (!a.has("refname") && !a.has("reftype")) return "";
-  const std::optional<ObjectType> type = object_type(a, "reftype");
-  if (!type) return "frames of cameras are not modelled";
-  sensor.reference_type = *type;
-  sensor.reference = resolve(reader, kind_of(*type), a.required("refname"), suffix);
+  if (row.type == SensorType::frame_linear_acceleration || row.type == SensorType::frame_angular_acceleration)
+    fail(a.element(), "accelerations are measured in the world; leave reftype and refname out");
+  sensor.reference_type = object_type(a, "reftype");
+  const auto reference = object_name(reader, a, "reftype", sensor.reference_type, "refname", suffix);
+  if (!reference) return no_frame;
+  sensor.reference = *reference;
   return "";
 }
 
@@ -145,6 +185,9 @@ void read_sensor(Reader& reader, const Element& element, const std::string& suff
   sensor.where = element.label();
   a.read("cutoff", sensor.cutoff);
   if (sensor.cutoff < 0.0) fail(element, "attribute cutoff is {}; it cannot be negative", sensor.cutoff);
+  double noise = 0.0;
+  a.read("noise", noise);
+  if (noise < 0.0) fail(element, "attribute noise is {}; it cannot be negative", noise);
   const std::string reason = read_special(reader, *row, a, suffix, sensor);
   if (!reason.empty()) {
     reader.warn(element, reason + "; this sensor is left out");

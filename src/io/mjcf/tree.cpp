@@ -49,6 +49,8 @@ class TreeReader {
     Draft world;
     world.body.name = "world";
     for (const Element& body : reader_.tree.children(reader_.tree.root(), "worldbody")) {
+      for (const Element& inertial : reader_.tree.children(body, "inertial"))
+        fail(inertial, "the world has no inertia; put it into a body");
       walk({body, {}, childclass(body, nullptr)}, world);
     }
     finish(world);
@@ -69,7 +71,10 @@ class TreeReader {
   }
 
   std::string full_name(const Place& place, Kind kind) {
-    const std::string name = place.element.text("name");
+    return full_name(place, place.element.text("name"), kind);
+  }
+
+  std::string full_name(const Place& place, const std::string& name, Kind kind) {
     if (name.empty()) return name;
     if (place.replica == no_replica) return name;
     reader_.replicas.add(kind, name, place.replica);
@@ -82,8 +87,7 @@ class TreeReader {
     Draft draft;
     BodyDescription& body = draft.body;
     body.name = full_name(task.place, Kind::body);
-    // Children refer to their parent by name, so every body has one; no XML name has this form.
-    if (body.name.empty()) body.name = fmt::format("body#{}", reader_.description.bodies.size() + 1);
+    if (body.name.empty()) body.name = unused_name();
     body.parent = task.parent;
     body.where = element.label();
     const Pose own_pose = read_pose(a, reader_.compiler);
@@ -98,9 +102,25 @@ class TreeReader {
     const Switch rule = reader_.compiler.inertia_from_geometry;
     draft.weighed = rule == Switch::yes || (rule == Switch::automatic && !draft.inertial);
     walk({element, {}, childclass(element, task.place.defaults), task.place.replica}, draft);
+    require_possible_joints(element, body.joints);
     set_inertia(a, own_pose, draft);
     if (draft.align && draft.children.empty()) align_with_inertia(draft);
     finish(draft);
+  }
+
+  // Children refer to their parent by name, so every body has one.
+  std::string unused_name() {
+    constexpr std::string_view form = "body#";
+    if (!given_names_) {
+      given_names_.emplace();
+      for (const Element& element : every_element()) {
+        const std::string name = element.name() == "body" ? element.text("name") : "";
+        if (name.starts_with(form)) given_names_->insert(name);
+      }
+    }
+    std::string name = fmt::format("{}{}", form, reader_.description.bodies.size() + 1);
+    while (given_names_->contains(name)) name += '_';
+    return name;
   }
 
   bool contains_joint(const std::vector<Element>& children) const {
@@ -150,8 +170,9 @@ class TreeReader {
   void open_replica(Place& place, std::vector<Place>& pending) {
     const Attributes a(place.element);
     int copies = 0;
-    if (!a.read("count", copies) || copies < 1)
-      fail(a.element(), "attribute count is missing or not positive");
+    if (!a.read("count", copies)) fail(a.element(), "attribute count is missing; add it");
+    if (copies < 0) fail(a.element(), "attribute count is {}; it must be positive", copies);
+    if (copies == 0) return reader_.warn(a.element(), "attribute count is 0: nothing is made");
     if (static_cast<std::size_t>(copies) > reader_.options.most_elements) {
       fail(a.element(), "attribute count is {}; at most {} elements are made", copies,
            reader_.options.most_elements);
@@ -175,18 +196,25 @@ class TreeReader {
     push_children(place, place.frame * Pose{place.shift, turn}, replica, pending);
   }
 
-  // Of a <replicate>, files that are included counted where they are; all are found when the first is asked
-  // for.
-  std::size_t place_in_file(const Element& element) {
-    std::vector<Element> pending;
-    if (places_.empty()) pending = reader_.tree.children(reader_.tree.root(), "worldbody");
+  // Of the tree of bodies, in the order of the file; files that are included are counted where they are.
+  std::vector<Element> every_element() const {
+    std::vector<Element> result, pending = reader_.tree.children(reader_.tree.root(), "worldbody");
     std::reverse(pending.begin(), pending.end());
     while (!pending.empty()) {
-      const Element next = pending.back();
+      result.push_back(pending.back());
       pending.pop_back();
-      if (next.name() == "replicate") places_.emplace(next.node.internal_object(), places_.size());
-      const std::vector<Element> children = reader_.tree.children(next);
+      const std::vector<Element> children = reader_.tree.children(result.back());
       pending.insert(pending.end(), children.rbegin(), children.rend());
+    }
+    return result;
+  }
+
+  // Of a <replicate>; all are found when the first is asked for.
+  std::size_t place_in_file(const Element& element) {
+    if (places_.empty()) {
+      for (const Element& next : every_element()) {
+        if (next.name() == "replicate") places_.emplace(next.node.internal_object(), places_.size());
+      }
     }
     return places_.at(element.node.internal_object());
   }
@@ -208,9 +236,28 @@ class TreeReader {
       site.body = draft.body.name;
       site.pose = place.frame * site.pose;
       draft.sites.push_back(std::move(site));
+    } else if (name == "camera" && reader_.used_cameras.contains(element.text("name"))) {
+      add_camera(place, draft);
     } else if (element.attribute("target") != nullptr) {  // a camera or light follows that body
       reader_.kept_bodies.insert(element.text("target"));
     }
+  }
+
+  // One that is fixed to its body; sensors of others are left out.
+  void add_camera(const Place& place, Draft& draft) {
+    const Attributes a = with_defaults(reader_, place.element, "camera", place.defaults);
+    const std::string mode = a.text("mode");
+    if (!mode.empty() && mode != "fixed") {
+      reader_.following_cameras.insert(place.element.text("name"));
+      reader_.kept_bodies.insert(place.element.text("target"));
+      return;
+    }
+    FrameDescription frame;
+    frame.name = full_name(place, camera_frame(place.element.text("name")), Kind::site);
+    frame.where = place.element.label();
+    frame.body = draft.body.name;
+    frame.pose = place.frame * read_pose(a, reader_.compiler);
+    draft.sites.push_back(std::move(frame));
   }
 
   void add_joint(const Place& place, Draft& draft) {
@@ -316,7 +363,8 @@ class TreeReader {
 
   Reader& reader_;
   std::vector<BodyTask> tasks_;
-  std::unordered_map<const void*, std::size_t> places_;  // of every <replicate>
+  std::unordered_map<const void*, std::size_t> places_;         // of every <replicate>
+  std::optional<std::unordered_set<std::string>> given_names_;  // that look like ours; when first needed
 };
 
 }  // namespace

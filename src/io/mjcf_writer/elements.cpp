@@ -99,15 +99,19 @@ const char* activation_name(ActivationType type) {
   return "";
 }
 
-// Gain and bias are written as affine ones, whatever they were: three numbers say it all, and a positive
-// third bias number is not taken for a damping ratio.
+// A gain that depends on nothing is a fixed one: of ball joints a servo then goes the short way round. Beside
+// a positive third bias number, which would be taken for a damping ratio, it is written as an affine one.
 void write_actuator(const ActuatorDescription& a, pugi::xml_node node) {
   set_name(node, a.name);
   set(node, transmission_name(a.transmission), a.target);
   if (!a.reference_frame.empty()) set(node, "refsite", a.reference_frame);
   set(node, "gear", a.gear);
-  set(node, "gaintype", "affine");
-  set(node, "gainprm", a.gain);
+  const bool fixed = a.gain[1] == 0.0 && a.gain[2] == 0.0 && !(a.bias[2] > 0.0);
+  set(node, "gaintype", fixed ? "fixed" : "affine");
+  if (fixed)
+    set(node, "gainprm", a.gain[0]);
+  else
+    set(node, "gainprm", a.gain);
   set(node, "biastype", "affine");
   set(node, "biasprm", a.bias);
   set(node, "dyntype", activation_name(a.activation));

@@ -1,3 +1,7 @@
+#include <fmt/format.h>
+
+#include <cstdlib>
+
 #include "io/mjcf/orientation.hpp"
 #include "io/resources.hpp"
 #include "io/sdf/reader.hpp"
@@ -86,23 +90,59 @@ std::string read_shape(Reader& reader, const Link& link, const Element& shape, b
   return error.what();
 }
 
-void read_surface(const Element& collision, GeometryDescription& g) {
+constexpr int every_group = 0xffff;  // SDF's default: collides with everything but what has no group at all
+
+// Bits, in any of C's notations.
+int read_mask(const Element& contact) {
+  const Element mask = child_of(contact, "collide_bitmask");
+  if (!mask.node) return every_group;
+  const std::string text = text_of(mask);
+  char* end = nullptr;
+  const unsigned long value = std::strtoul(text.c_str(), &end, 0);
+  if (text.empty() || *end != '\0' || text.front() == '-' || value > every_group)
+    fail(mask, "'{:.40}' is no mask of 16 bits; write 0 to 65535, or 0x0000 to 0xffff", text);
+  return static_cast<int>(value);
+}
+
+// Whatever else a surface says has no meaning in hard, isotropic contact.
+void warn_of_surface(Reader& reader, const Element& surface) {
+  constexpr std::string_view known =
+      " restitution_coefficient mu friction collide_bitmask collide_without_contact ";
+  constexpr std::string_view soft = " kp kd max_vel min_depth soft_cfm soft_erp ";
+  for (const Element& group : children_of(surface)) {
+    for (const Element& child : children_of(group)) {
+      const auto warn = [&](const Element& element) {
+        const std::string name = fmt::format(" {} ", element.name());
+        if (known.find(name) != std::string_view::npos) return;
+        if (element.name() == "mu2" && text_of(element) == text_of(child_of(child, "mu"))) return;
+        const bool softness = soft.find(name) != std::string_view::npos;
+        reader.warn_once(element, fmt::format("surface/{}", element.name()),
+                         softness
+                             ? "contact is hard: the value has no meaning and no effect"
+                             : "surfaces have one coefficient of friction and one of restitution: this has "
+                               "no effect");
+      };
+      const std::vector<Element> values = children_of(child);
+      if (values.empty()) warn(child);
+      for (const Element& value : values) warn(value);
+    }
+  }
+}
+
+void read_surface(Reader& reader, const Element& collision, GeometryDescription& g) {
+  g.contype = g.conaffinity = every_group;
   const Element surface = child_of(collision, "surface");
   if (!surface.node) return;
+  warn_of_surface(reader, surface);
   const Element bounce = child_of(surface, "bounce"), friction = child_of(surface, "friction"),
                 contact = child_of(surface, "contact");
   if (bounce.node) read(bounce, "restitution_coefficient", g.restitution);
   if (friction.node) {
-    const Element ode = child_of(friction, "ode"), bullet = child_of(friction, "bullet"),
-                  torsional = child_of(friction, "torsional");
+    const Element ode = child_of(friction, "ode"), bullet = child_of(friction, "bullet");
     if (bullet.node) read(bullet, "friction", g.friction[0]);
     if (ode.node) read(ode, "mu", g.friction[0]);
-    if (torsional.node) read(torsional, "coefficient", g.friction[1]);
   }
-  double mask = 65535.0;
-  if (contact.node && read(contact, "collide_bitmask", mask)) {
-    g.contype = g.conaffinity = static_cast<int>(std::clamp(mask, 0.0, 65535.0));
-  }
+  if (contact.node) g.contype = g.conaffinity = read_mask(contact);
   bool without = false;
   if (contact.node && read(contact, "collide_without_contact", without) && without)
     g.contype = g.conaffinity = 0;
@@ -148,7 +188,7 @@ void add_geometry(Reader& reader, const Link& link, const Element& element, bool
   if (collides) {
     const std::string name = fmt::format("{}::{}", link.name, element.text("name"));
     if (reader.geometry_names.insert(name).second) g.name = name;
-    read_surface(element, g);
+    read_surface(reader, element, g);
   } else {
     g.contype = g.conaffinity = 0;
     g.group = 1;

@@ -53,6 +53,11 @@ Axis read_axis(Reader& reader, const Joint& joint, const char* name) {
   if (!expressed_in.empty()) frame = full_name(reader, element, scope, expressed_in);
   axis.direction = pose_of(reader, frame).rotation * xyz.normalized();
   read_limits(reader, element, axis);
+  double initial = 0.0;
+  if (read(element, "initial_position", initial) && initial != 0.0) {
+    reader.warn(element,
+                fmt::format("initial_position is {}, but joints begin at 0; set the state instead", initial));
+  }
   const Element dynamics = child_of(element, "dynamics");
   if (!dynamics.node) return axis;
   read(dynamics, "damping", axis.damping);
@@ -131,6 +136,8 @@ std::vector<JointDescription> make_joints(Reader& reader, const Joint& joint) {
     ball.name = joint.name;
     ball.where = joint.element.label();
     ball.type = JointType::ball;
+    if (const Element axis = child_of(joint.element, "axis"); axis.node)
+      reader.warn(axis, "a ball joint has no axis; what it says of limits and dynamics has no effect");
     result.push_back(std::move(ball));
   } else if (joint.type != "fixed") {
     fail(joint.element,

@@ -35,11 +35,19 @@ int read_end(const Reader& reader, const Element& joint, const char* end) {
 }
 
 // In the joint's frame, which is the child link's.
-Vector3 read_axis(const Element& joint) {
-  Vector3 axis = Vector3::UnitX();
-  const Element element = child_of(joint, "axis");
+Vector3 read_axis(Reader& reader, const Joint& joint) {
+  const bool planar = joint.motion == Motion::planar;
+  Vector3 axis = planar ? Vector3::UnitZ() : Vector3::UnitX();
+  const Element element = child_of(joint.element, "axis");
   if (!element.node) return axis;
   Attributes(element).read("xyz", axis);
+  // Across z, whichever way that points: x, y and the angle about z, as Pinocchio counts them.
+  if (planar && axis.head<2>().norm() <= 1e-10 * axis.norm()) return Vector3::UnitZ();
+  if (planar) {
+    reader.warn(
+        element,
+        "the joint moves across its axis, as URDF says; Pinocchio moves it in x and y whatever it is");
+  }
   if (axis.norm() < 1e-10) fail(element, "attribute xyz has no length; the joint needs a direction");
   return axis.normalized();
 }
@@ -72,6 +80,10 @@ void read_limits(Reader& reader, const Joint& joint, JointDescription& described
     described.range = range;
   }
   if (effort < 0.0) fail(element, "attribute effort is {}; it cannot be negative", effort);
+  if (effort == 0.0 && element.attribute("effort") != nullptr) {
+    reader.warn_once(element, "effort",
+                     "an effort of 0 is taken for none given, not for a joint that can exert nothing");
+  }
   if (effort > 0.0 && effort < out_of_reach) described.actuator_force_range = Vector2(-effort, effort);
 }
 
@@ -143,7 +155,7 @@ std::vector<JointDescription> make_joints(Reader& reader, const Joint& joint, bo
     result.push_back(std::move(described));
     return result;
   }
-  described.axis = read_axis(joint.element);
+  described.axis = read_axis(reader, joint);
   read_limits(reader, joint, described);
   described.type = joint.motion == Motion::prismatic ? JointType::slide : JointType::hinge;
   if (joint.motion == Motion::planar) {

@@ -163,7 +163,11 @@ class TreeBuilder {
     if (joint == nullptr && reader_.options.floating_base) {
       body.joints.push_back(root_joint(link));
     } else if (joint != nullptr) {
-      body.joints = make_joints(reader_, *joint, on_ground);
+      // Coordinates count from the joint's origin. Those of a free joint are along the world's axes, so it is
+      // one where the origin is not turned.
+      const Pose origin = parent == "world" ? pose : on_ground ? static_poses_.at(parent) * pose : Pose{};
+      const bool turned = origin.rotation.vec().norm() > 1e-12;
+      body.joints = make_joints(reader_, *joint, on_ground && !turned);
     }
     const bool free = !body.joints.empty() && body.joints.front().type == JointType::free;
     if (free && parent != "world") {
