@@ -8,10 +8,12 @@
 #include <algorithm>
 
 #include "beside.hpp"
+#include "bulge.hpp"
 #include "candidates.hpp"
 #include "epa.hpp"
 #include "inner_ball.hpp"
 #include "polish.hpp"
+#include "starts.hpp"
 #include "walk.hpp"
 
 namespace articula::collision {
@@ -77,6 +79,24 @@ bool accept(const ConvexPair& pair, Feature fa, Feature fb, const Match& m, Vec3
   return true;
 }
 
+// A face that bulges against another feature: on one of its triangles or creases.
+bool solve_bulge(const ConvexPair& pair, Feature fa, Feature fb, const Estimate& e, double ceiling,
+                 ConvexDistance& result) {
+  const bool of_a = fa.kind == FeatureKind::face;
+  const BulgeParts bulge =
+      of_a ? bulge_parts(*pair.a, at_origin(), fa.index) : bulge_parts(*pair.b, pair.b_in_a, fb.index);
+  const Patch other = of_a ? core_patch(*pair.b, pair.b_in_a, fb) : core_patch(*pair.a, at_origin(), fa);
+  for (int i = 0; i < bulge.count; ++i) {
+    const BulgePart& part = bulge.list[i];
+    const Match m = polish(of_a ? part.patch : other, of_a ? other : part.patch, e.a, e.b, e.n, pair.size);
+    if (!m.converged || -m.distance > ceiling) continue;
+    const Vec3 b_local = transpose_times(pair.b_in_a.R, m.b - pair.b_in_a.p);
+    if (part.holds(of_a ? m.a : b_local, 1e-12 * pair.size) && accept(pair, fa, fb, m, b_local, result))
+      return true;
+  }
+  return false;
+}
+
 // Solves a pair of features; where the solution does not belong to them, goes on to the neighbours it points
 // to, at most `steps` times. `ceiling` is the depth (minus distance) above which a solution is of no
 // interest.
@@ -85,6 +105,8 @@ bool walk_to_solution(const ConvexPair& pair, Feature fa, Feature fb, const Esti
   Vec3 a = e.a, b = e.b, n = e.n;
   for (;;) {
     if (fa.kind == FeatureKind::face && fb.kind == FeatureKind::face) return false;
+    if (!is_flat(*pair.a, fa, pair.size) || !is_flat(*pair.b, fb, pair.size))
+      return solve_bulge(pair, fa, fb, e, ceiling, result);
     const Match m = polish(core_patch(*pair.a, at_origin(), fa), core_patch(*pair.b, pair.b_in_a, fb), a, b,
                            n, pair.size);
     if (!m.converged) return false;
@@ -215,15 +237,20 @@ bool face_estimate(Polytope& P, int f, Estimate& e) {
 }
 
 // Faces of one facet of A - B tie: the one that holds the nearest point gives the features. Where the origin
-// is on an edge or a corner of A - B, faces pass through it that are no part of its surface.
+// is on an edge or a corner of A - B, faces pass through it that are no part of its surface. The face whose
+// normal reached least may have been one that lay far below the surface, and is gone: then the one above it,
+// which reaches as far to what is promised.
 void finish_on_face(const ConvexPair& pair, Polytope& P, int lowest, ConvexDistance& result) {
   Estimate e;
-  const double limit = P.face(lowest).offset + 1e-11 * pair.size;
-  if (!face_estimate(P, lowest, e))
+  const double least = difference_extent(pair, P.face(lowest).n), promise = promised(pair);
+  const bool below = least - P.face(lowest).offset > promise;
+  const double limit = below ? least + promise : P.face(lowest).offset + 1e-11 * pair.size;
+  if (!face_estimate(P, lowest, e) || below)
     for (int f = 0; f < P.face_count; ++f) {
       Estimate other;
       if (f == lowest || !P.face(f).alive || !(P.face(f).offset <= limit)) continue;
-      if (P.face(f).key < INFINITY && difference_extent(pair, P.face(f).n) <= limit &&
+      if (below && P.face(f).offset < least - promise) continue;
+      if (P.key[f] < INFINITY && difference_extent(pair, P.face(f).n) <= limit &&
           face_estimate(P, f, other)) {
         e = other;
         break;
@@ -242,18 +269,42 @@ void finish_on_face(const ConvexPair& pair, Polytope& P, int lowest, ConvexDista
 }
 
 // Out of storage, on nearly round differences that reach almost equally far in all directions: descend from
-// every face that may still hide the deepest point.
+// every face that may still hide the deepest point, and from the directions in which the shapes reach least.
 bool polish_all(const ConvexPair& pair, Polytope& P, double tolerance, double& best, ConvexDistance& result) {
   bool found = false;
-  for (int f = 0; f < P.face_count; ++f) {
-    if (!P.face(f).alive || !(P.face(f).key < best)) continue;
-    Estimate e;
-    face_estimate(P, f, e);
-    ConvexDistance solution;
-    if (!polish_estimate(pair, e, best + (found ? 0.0 : tolerance), Effort::thorough, solution)) continue;
+  const auto keep = [&](const ConvexDistance& solution) {
+    if (found && !(-solution.distance < best)) return;
     best = -solution.distance;
     result = solution;
     found = true;
+  };
+  const auto descend = [&](const Estimate& e) {
+    ConvexDistance solution;
+    if (polish_estimate(pair, e, best + (found ? 0.0 : tolerance), Effort::thorough, solution))
+      keep(solution);
+  };
+  for (int f = 0; f < P.face_count; ++f) {
+    if (!P.face(f).alive || !(P.key[f] < best)) continue;
+    Estimate e;
+    face_estimate(P, f, e);
+    descend(e);
+  }
+  const Starts starts = starts_of(pair, P);
+  for (int i = 0; i < starts.count; ++i) {
+    const Start& start = starts.list[i];
+    const DifferencePoint p = difference_support(pair, start.n);
+    Estimate e;
+    e.a = p.a, e.b = p.b, e.n = start.n;
+    e.count = 1, e.points[0] = &p, e.weight[0] = 1;
+    descend(e);
+    if (start.face_a < 0 && start.face_b < 0) continue;
+    // A face by its name: its corners would have to be found one by one.
+    const Feature a = start.face_a >= 0 ? Feature{FeatureKind::face, start.face_a}
+                                        : likeliest(*pair.a, ending(e, pair, false));
+    const Feature b = start.face_b >= 0 ? Feature{FeatureKind::face, start.face_b}
+                                        : likeliest(*pair.b, ending(e, pair, true));
+    ConvexDistance solution;
+    if (walk_to_solution(pair, a, b, e, best, 8, solution)) keep(solution);
   }
   return found;
 }
@@ -315,6 +366,9 @@ void overlapping(const ConvexPair& pair, const GjkResult& g, ConvexDistance& res
   // Edges and corners make solutions that differ little lie close together.
   const bool smooth = is_curved(*pair.a) && is_curved(*pair.b);
   const double resolved = (smooth ? 1e-3 : 1e-4) * pair.size;
+  const auto settled = [&](double depth) {
+    return std::min(promised_curved * pair.size, std::max(0.01 * depth, tolerance));
+  };
   double best = INFINITY;
   int best_face = -1;
   bool polished = false;
@@ -330,22 +384,23 @@ void overlapping(const ConvexPair& pair, const GjkResult& g, ConvexDistance& res
   }
   for (;;) {
     const int f = lowest_face(P);
-    if (f < 0 || P.face(f).key >= best - tolerance) {
+    if (f < 0 || P.key[f] >= best - tolerance) {
       // The direction may have come from a face below the surface that was parallel to a facet by chance
       // (boxes have parallel edges): only a face on the surface has the facet's corners.
       if (f >= 0 && difference_extent(pair, P.face(f).n) <= best + tolerance) best_face = f;
       result.exact = true;
       break;
     }
-    // Below the solution already found by less than half of the accuracy that is promised.
-    if (polished && best - P.face(f).offset <= 5e-9 * pair.size) {
-      P.face(f).key = best;
+    // Below the solution already found by less than half of the accuracy that is promised; of solutions that
+    // hardly overlap at all the shallowest still counts.
+    if (polished && best - P.face(f).offset <= settled(best)) {
+      P.key[f] = best;
       continue;
     }
     const DifferencePoint p = difference_support(pair, P.face(f).n);
     const double extent = dot(P.face(f).n, p.w), gap = extent - P.face(f).offset;
     if (polished && best - P.face(f).offset <= resolved && leads_to(pair, P.face(f).n, p, result)) {
-      P.face(f).key = best;
+      P.key[f] = best;
       continue;
     }
     if (extent < (polished ? best - tolerance : best)) {
@@ -374,7 +429,7 @@ void overlapping(const ConvexPair& pair, const GjkResult& g, ConvexDistance& res
           }
         }
         if (depth - P.face(f).offset <= resolved && leads_to(pair, P.face(f).n, p, solution)) {
-          P.face(f).key = depth;
+          P.key[f] = depth;
           continue;
         }
         if (polished && depth == best && P.point_count < Polytope::max_points / 2 &&
@@ -383,7 +438,7 @@ void overlapping(const ConvexPair& pair, const GjkResult& g, ConvexDistance& res
       }
     }
     if (gap <= tolerance) {
-      P.face(f).key = extent;
+      P.key[f] = extent;
       continue;
     }
     if (!expand(P, f, p)) {

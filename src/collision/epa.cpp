@@ -16,7 +16,7 @@ int make_face(Polytope& P, int i, int j, int k) {
   Polytope::Face& f = P.face(P.face_count);
   f.n = sliver ? Vec3() : n * (1.0 / area);
   f.offset = sliver ? 0.0 : dot(f.n, a);
-  f.key = sliver ? INFINITY : f.offset;
+  P.key[P.face_count] = sliver ? INFINITY : f.offset;
   f.point[0] = i, f.point[1] = j, f.point[2] = k;
   f.alive = true;
   return P.face_count++;
@@ -91,12 +91,12 @@ bool begin_polytope(const ConvexPair& pair, const GjkResult& start, Polytope& P)
   return true;
 }
 
-int lowest_face(Polytope& P) {
+int lowest_face(const Polytope& P) {
   int best = -1;
   double key = INFINITY;
   for (int f = 0; f < P.face_count; ++f)
-    if (P.face(f).alive && P.face(f).key < key) {
-      key = P.face(f).key;
+    if (P.key[f] < key) {
+      key = P.key[f];
       best = f;
     }
   return best;
@@ -111,7 +111,11 @@ bool expand(Polytope& P, int seed, const DifferencePoint& point) {
   // through side s continues with s+1, s+2.
   Edge horizon[64], stack[128];
   int horizon_count = 0, depth = 0;
-  P.face(seed).alive = false;
+  const auto bury = [&](int f) {
+    P.face(f).alive = false;
+    P.key[f] = INFINITY;
+  };
+  bury(seed);
   for (int side = 2; side >= 0; --side) stack[depth++] = {seed, side};
   while (depth > 0) {
     const Edge e = stack[--depth];
@@ -127,7 +131,7 @@ bool expand(Polytope& P, int seed, const DifferencePoint& point) {
       horizon[horizon_count++] = e;
       continue;
     }
-    f.alive = false;
+    bury(next);
     if (depth + 2 > 128) return false;
     stack[depth++] = {next, (entered + 2) % 3};
     stack[depth++] = {next, (entered + 1) % 3};

@@ -11,7 +11,6 @@ struct Polytope {
   struct Face {
     Vec3 n;         // outward unit normal
     double offset;  // n . w on the face: a lower bound of the depth, of either sign
-    double key;     // what the search compares; infinite: done with
     int point[3];
     int neighbour[3];  // across the edge point[i], point[i+1]
     bool alive;
@@ -20,6 +19,7 @@ struct Polytope {
   // Raw storage: clearing it would cost more than the whole search.
   alignas(32) unsigned char point_storage[max_points * sizeof(DifferencePoint)];
   alignas(32) unsigned char face_storage[max_faces * sizeof(Face)];
+  double key[max_faces];  // of each face: what the search compares; infinite: done with, or not alive
   int point_count = 0, face_count = 0;
   double visible = 0.0;  // a point higher than this above a face sees it
   double size = 0.0;     // of the larger shape
@@ -33,7 +33,7 @@ struct Polytope {
 bool begin_polytope(const ConvexPair& pair, const GjkResult& start, Polytope& polytope);
 
 // The living face with the smallest key; -1 if none is left.
-int lowest_face(Polytope& polytope);
+int lowest_face(const Polytope& polytope);
 
 // Replaces the faces that see the point. False if storage is full or rounding spoiled the horizon.
 bool expand(Polytope& polytope, int face, const DifferencePoint& point);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "bulge.hpp"
 #include "candidates.hpp"
 #include "features.hpp"
 #include "polish.hpp"
@@ -71,6 +72,7 @@ Match point_on_face(const PairArguments& pair, const Distance& found) {
 
 Match solve(const PairArguments& pair, const Distance& found, double size) {
   const Feature a = found.feature_a, b = found.feature_b;
+  if (!is_flat(pair.a, a, size) || !is_flat(pair.b, b, size)) return {};
   if (is_straight(a) && is_straight(b)) return straight(pair, found, size);
   const bool face_a = a.kind == FeatureKind::face, face_b = b.kind == FeatureKind::face;
   if (face_a && face_b) return {};
@@ -86,13 +88,21 @@ namespace {
 
 bool is_curved(Feature f) { return f.kind == FeatureKind::circle || f.kind == FeatureKind::surface; }
 
+// By how much the grid may have turned the normal. Nearly parallel lines turn it most; that of a face only
+// follows the face, but a foot just outside of the face has another, the more so the nearer it is.
+double normal_noise(const Distance& found, double size) {
+  const bool face = found.feature_a.kind == FeatureKind::face || found.feature_b.kind == FeatureKind::face;
+  if (!face) return 1e-5;
+  return std::min(1e-9 + 1e-13 * size / std::max(std::abs(found.distance), 1e-300), 1e-5);
+}
+
 // Whether a solution is the one that was found. On curved features the points found may be rough where the
 // direction is not: what counts is that the solution lies on the features.
 bool is_same(const PairArguments& pair, const Distance& found, const Match& m, double size) {
   const bool curved = is_curved(found.feature_a) || is_curved(found.feature_b);
   if (!m.converged || !(std::abs(m.distance - found.distance) <= (curved ? 1e-9 : 1e-11) * size))
     return false;
-  if (!(squared_norm(m.n - found.normal) <= 1e-10)) return false;
+  if (!(norm(m.n - found.normal) <= normal_noise(found, size))) return false;
   if (squared_norm(m.a - found.point_a) <= 1e-10 * size * size) return true;
   const Vec3 b = transpose_times(pair.at_b.R, m.b - pair.at_b.p);
   return curved && lies_on(pair.a, found.feature_a, m.a, 1e-9 * size) &&
@@ -143,8 +153,13 @@ Distance off_grid(const PairArguments& pair, const Distance& found) {
   const bool flat = found.feature_a.kind == FeatureKind::face && found.feature_b.kind == FeatureKind::face;
   Distance renamed = found;
   if (flat || found.distance > 0 || !by_face(pair, renamed)) return found;
+  if (!is_flat(pair.a, renamed.feature_a, size) || !is_flat(pair.b, renamed.feature_b, size)) return found;
   const Match other = point_on_face(pair, renamed);
-  return std::abs(other.distance - found.distance) <= 1e-11 * size ? with(renamed, other) : found;
+  const Vec3 b = transpose_times(pair.at_b.R, other.b - pair.at_b.p);
+  // Of corners that are equally deep this one may be beside the face.
+  const bool on_both = lies_on(pair.a, renamed.feature_a, other.a, 1e-9 * size) &&
+                       lies_on(pair.b, renamed.feature_b, b, 1e-9 * size);
+  return on_both && std::abs(other.distance - found.distance) <= 1e-11 * size ? with(renamed, other) : found;
 }
 
 }  // namespace articula::collision

@@ -9,7 +9,7 @@
 #include "articula/collision/derivatives.hpp"
 #include "tests/support/aligned_scenes.hpp"
 
-namespace articula::testing {
+namespace articula::testing::aligned_pairs_test {
 namespace {
 
 using namespace collision;
@@ -72,4 +72,4 @@ INSTANTIATE_TEST_SUITE_P(collision, AlignedPair, ::testing::Range(0, 13), [](con
 });
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::aligned_pairs_test

@@ -8,7 +8,7 @@
 #include "articula/collision/derivatives.hpp"
 #include "tests/support/convex_oracle.hpp"
 
-namespace articula::testing {
+namespace articula::testing::aligned_test {
 namespace {
 
 using namespace collision;
@@ -74,4 +74,4 @@ TEST(aligned, contacts_of_separated_polyhedra_are_positive_and_none_is_missed) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::aligned_test

@@ -9,7 +9,7 @@
 #include "tests/support/allocations.hpp"
 #include "tests/support/random_shapes.hpp"
 
-namespace articula::testing {
+namespace articula::testing::detect_test {
 namespace {
 
 using namespace collision;
@@ -274,4 +274,4 @@ TEST(queries, refuse_poses_and_rays_that_are_not_numbers) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::detect_test

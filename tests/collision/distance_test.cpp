@@ -8,7 +8,7 @@
 #include "articula/collision/narrowphase.hpp"
 #include "tests/support/convex_oracle.hpp"
 
-namespace articula::testing {
+namespace articula::testing::distance_test {
 namespace {
 
 using namespace collision;
@@ -120,4 +120,4 @@ TEST(distance, of_a_plane_is_the_height_of_the_lowest_point) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::distance_test

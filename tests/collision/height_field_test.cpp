@@ -9,7 +9,7 @@
 #include "tests/support/random_shapes.hpp"
 #include "tests/support/ridders.hpp"
 
-namespace articula::testing {
+namespace articula::testing::height_field_test {
 namespace {
 
 using namespace collision;
@@ -166,4 +166,4 @@ TEST(height_field, flat_ground_carries_a_box_at_its_four_corners) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::height_field_test

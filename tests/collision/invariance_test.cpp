@@ -8,7 +8,7 @@
 #include "articula/collision/derivatives.hpp"
 #include "tests/support/aligned_scenes.hpp"
 
-namespace articula::testing {
+namespace articula::testing::invariance_test {
 namespace {
 
 using namespace collision;
@@ -192,4 +192,4 @@ std::string pair_name(const ::testing::TestParamInfo<std::tuple<int, int>>& p) {
 INSTANTIATE_TEST_SUITE_P(collision, InvariantPair, ::testing::ValuesIn(all_pairs()), pair_name);
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::invariance_test

@@ -7,7 +7,7 @@
 #include "articula/collision/narrowphase.hpp"
 #include "tests/support/convex_oracle.hpp"
 
-namespace articula::testing {
+namespace articula::testing::manifold_test {
 namespace {
 
 using namespace collision;
@@ -181,4 +181,4 @@ TEST(manifold, nothing_that_coincides_or_degenerates_is_not_a_number) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::manifold_test

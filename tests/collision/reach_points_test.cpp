@@ -4,7 +4,7 @@
 #include "articula/collision/narrowphase.hpp"
 #include "tests/support/random_shapes.hpp"
 
-namespace articula::testing {
+namespace articula::testing::reach_points_test {
 namespace {
 
 using namespace collision;
@@ -84,4 +84,4 @@ TEST(reach_points, order_of_the_shapes_does_not_matter) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::reach_points_test

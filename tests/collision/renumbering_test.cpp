@@ -10,7 +10,7 @@
 #include "articula/kinematics/forward.hpp"
 #include "tests/support/random_shapes.hpp"
 
-namespace articula::testing {
+namespace articula::testing::renumbering_test {
 namespace {
 
 using namespace collision;
@@ -102,4 +102,4 @@ TEST(renumbering, of_bodies_leaves_points_normals_and_distances_as_they_are) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::renumbering_test
