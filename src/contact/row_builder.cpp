@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "articula/math/lie.hpp"
 
@@ -133,8 +134,35 @@ int ContactRows::Builder::tree_of_dof(int dof) const {
   return constraints.tree_of_link[model.structure().dofs[dof].link];
 }
 
-double ContactRows::Builder::recovery(double phi) const {
-  return std::clamp(phi / settings.dt, -settings.recovery_speed, settings.recovery_speed);
+// Taken back at once, or no faster than recovery_speed.
+Vec3 ContactRows::Builder::recovery(Vec3 phi, BiasMode kind) const {
+  const double error = norm(phi), most = settings.recovery_speed;
+  return phi * (kind == BiasMode::gap || error <= settings.dt * most ? 1.0 / settings.dt : most / error);
+}
+
+double ContactRows::Builder::room(double error, double drift) const {
+  return settings.recovery_speed + drift - error / settings.dt;
+}
+
+// How fast the links between two joined ones move and turn, as seen from where their paths part; their
+// product is about the largest |Jdot v|.
+double ContactRows::Builder::drift(int link_a, int link_b) const {
+  // Of bodies that turn this far in a step nothing can be told by their drift.
+  constexpr double far = 0.5;  // rad
+  const Structure& s = model.structure();
+  int common_a = link_a, common_b = link_b;
+  while (common_a != common_b)
+    (common_a > common_b ? common_a : common_b) = s.links[std::max(common_a, common_b)].parent;
+  const Motion base = common_a == 0 ? Motion{} : data.link_v[common_a];
+  double turning = 0.0, speed = 0.0;
+  for (int end : {link_a, link_b}) {
+    for (int k = end; k > common_a; k = s.links[k].parent) {
+      const Motion relative = data.link_v[k] - base;
+      turning = std::max(turning, norm(relative.angular));
+      speed = std::max(speed, norm(point_velocity(relative, data.link_r[k])));
+    }
+  }
+  return settings.dt * turning > far ? 0.0 : settings.dt * turning * speed;
 }
 
 BiasMode ContactRows::Builder::prescribed(std::uint64_t key, BiasMode ruled) const {
@@ -172,8 +200,11 @@ void ContactRows::Builder::join_bodies(const EqualityConstraint& equality, int n
   const int tree_a = constraints.tree_of_link[a], tree_b = constraints.tree_of_link[b];
   if (tree_a < 0 && tree_b < 0) return;
   const bool weld = equality.type == EqualityType::weld;
-  double norm2 = 0.0;
-  for (int part = 0; part < (weld ? 2 : 1); ++part) {
+  const int parts = weld ? 2 : 1;
+  Vec3 errors[2];
+  const double drifts = drift(a, b);
+  double norm2 = 0.0, least_room = std::numeric_limits<double>::infinity();
+  for (int part = 0; part < parts; ++part) {
     const double scale = part == 0 ? 1.0 : equality.torque_scale;
     const Vec3 phi =
         (part == 0 ? second.p - first.p : log_rotation(rotation_quaternion(second.R * transpose(first.R)))) *
@@ -184,13 +215,21 @@ void ContactRows::Builder::join_bodies(const EqualityConstraint& equality, int n
     quad.rows = 3;
     add_motion(quad, a, first.p, axes, -1.0);
     add_motion(quad, b, second.p, axes, 1.0);
-    quad.bias = carried(quad, velocity_now(a, first.p, b, second.p, axes));
-    for (int i = 0; i < 3; ++i) quad.bias[i] += recovery(phi[i]);
+    const Lanes now = velocity_now(a, first.p, b, second.p, axes);
+    quad.bias = carried(quad, now);
+    errors[part] = phi;
     norm2 += squared_norm(phi);
+    least_room = std::min(least_room, room(norm(phi), part == 0 ? drifts : drifts * equality.torque_scale));
   }
   Item& item = add_item(RowKind::equality, number, make_key(RowKind::equality, equality.index, 0),
-                        {.kind = BlockKind::equality, .dim = weld ? 6 : 3}, weld ? 2 : 1);
+                        {.kind = BlockKind::equality, .dim = 3 * parts}, parts);
   item.phi = std::sqrt(norm2);
+  item.room = least_room;
+  item.bias = prescribed(item.key, item.room < 0.0 ? BiasMode::capped : BiasMode::gap);
+  for (int part = 0; part < parts; ++part) {
+    const Vec3 speed = recovery(errors[part], item.bias);
+    for (int i = 0; i < 3; ++i) rows.quads_[item.quad + part].bias[i] += speed[i];
+  }
 }
 
 // phi = x_1 - ref_1 - sum c_i (x_2 - ref_2)^i for joints or tendons
@@ -201,7 +240,7 @@ void ContactRows::Builder::couple(const EqualityConstraint& equality, int number
   const auto trees = [&](int element) {
     return joints ? std::pair(tree_of_dof(s.joints[element].dof), -1) : trees_of_tendon(element);
   };
-  double power = 1.0, sum = equality.polynomial[0], slope = 0.0;
+  double power = 1.0, sum = equality.polynomial[0], slope = 0.0, coupling_drift = 0.0;
   int tree_a = trees(equality.one).first, tree_b = trees(equality.one).second;
   if (equality.two >= 0) {
     const double x = value(equality.two) - equality.reference_two;
@@ -211,13 +250,16 @@ void ContactRows::Builder::couple(const EqualityConstraint& equality, int number
       sum += equality.polynomial[i] * power;
     }
     if (trees(equality.two).first != tree_a) tree_b = trees(equality.two).first;
+    const auto& c = equality.polynomial;
+    const double curvature = 2.0 * c[2] + x * (6.0 * c[3] + x * 12.0 * c[4]);
+    const double rate = joints ? v[s.joints[equality.two].dof] : tendon_rate(equality.two, v);
+    coupling_drift = settings.dt * std::abs(curvature) * rate * rate;
   }
   const double phi = value(equality.one) - equality.reference_one - sum;
   Item& item = add_scalar(RowKind::equality, number, make_key(RowKind::equality, equality.index, 0),
                           {.kind = BlockKind::equality}, tree_a, tree_b);
   item.phi = phi;
   Quad& quad = rows.quads_.back();
-  quad.bias[item.lane] = recovery(phi);
   const auto add = [&](int element, double factor) {
     if (joints)
       entry(quad, s.joints[element].dof)[item.lane] += factor;
@@ -226,6 +268,9 @@ void ContactRows::Builder::couple(const EqualityConstraint& equality, int number
   };
   add(equality.one, 1.0);
   if (equality.two >= 0) add(equality.two, -slope);
+  item.room = room(std::abs(phi), coupling_drift);
+  item.bias = prescribed(item.key, item.room < 0.0 ? BiasMode::capped : BiasMode::gap);
+  quad.bias[item.lane] = recovery(Vec3(phi, 0.0, 0.0), item.bias)[0];
 }
 
 // ------------------------------------------------------------------ dry friction

@@ -57,7 +57,11 @@ struct ContactRows::Builder {
   // The kind of bias that holds, given what the rules say.
   BiasMode prescribed(std::uint64_t key, BiasMode ruled) const;
   double gap_bias(double phi, std::uint64_t key, BiasMode& kind) const;
-  double recovery(double phi) const;
+  // Of equalities: the speed asked for; how far an error is from being capped; how fast a mechanism leaves
+  // its constraints, h |Jdot v|.
+  Vec3 recovery(Vec3 phi, BiasMode kind) const;
+  double room(double error, double drift) const;
+  double drift(int link_a, int link_b) const;
 };
 
 }  // namespace articula

@@ -9,7 +9,7 @@ namespace articula {
 
 namespace {
 
-constexpr double to_boundary = 0.99;
+constexpr double kept_of_step = 0.99;
 constexpr double proximal = 1e-10;  // keeps redundant equalities apart
 
 // Largest alpha in [0, 1] with (a + alpha da, x + alpha dx) in the second-order cone ‖x‖ <= a.
@@ -244,7 +244,7 @@ int InteriorPoint::solve(const ContactProblem& problem, const Settings& settings
     if (now <= 2.0 * settings.kappa && error < 1e-13) break;
     if (stalled > 6) break;
     if (!step(problem, std::max(settings.kappa, centring * now))) break;
-    const double alpha = std::min(1.0, to_boundary * longest_step(problem));
+    const double alpha = std::min(1.0, kept_of_step * longest_step(problem));
     stalled = alpha < 0.05 ? stalled + 1 : 0;
     centring = alpha > 0.9 ? settings.patience : alpha > 0.5 ? std::max(settings.patience, 0.2) : 0.8;
     advance(alpha);

@@ -9,7 +9,7 @@ namespace articula {
 namespace {
 
 constexpr double hardest = 1e-11;  // softness
-constexpr double rough = 1e-6;     // directions of forces, before they are solved exactly
+constexpr double turning = 1e-6;   // directions of forces, before they are solved exactly
 constexpr double cell = 1e-4;      // to which they are rounded
 
 // Velocities this small count as rest.
@@ -106,7 +106,7 @@ Outcome pivot(Task& task, double softness) {
       if (work.seen.size() < most_seen) work.seen.push_back(hash);
       continue;
     }
-    if (turned > rough) continue;
+    if (turned > turning) continue;
     if (!finish(task)) break;
     if (mark_moving(problem, task.sigma, motion_tolerance(problem, task.lam), task.guess, work.moves) == 0) {
       outcome = Outcome::verified;

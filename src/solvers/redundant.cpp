@@ -6,7 +6,7 @@ namespace articula {
 
 namespace {
 
-constexpr double least_pivot = 1e-9;  // of G, relative to tr(G_ii)/dim
+constexpr double independent = 1e-9;  // of G, relative to tr(G_ii)/dim
 
 }  // namespace
 
@@ -31,7 +31,7 @@ int free_redundant_equalities(const ContactProblem& problem, std::vector<double>
   }
   for (int k = 0; k < count; ++k) {
     int next = -1;
-    double largest = least_pivot;
+    double largest = independent;
     for (int i = 0; i < count; ++i) {
       const double* row = &work[i * stride];
       const bool open = mode[static_cast<int>(row[0])] == RowMode::free;

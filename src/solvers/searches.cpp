@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "articula/solvers/gauss_seidel.hpp"
@@ -76,26 +77,35 @@ void approach(Task& task) {
 }
 
 // Modes of the convex problems of friction that dilates, ever harder, from work.trial; leaves impulses there.
+// Where these obey the laws and no modes can be verified, because loads are shared in too many ways, they are
+// taken as they are; while they come closer, it goes on.
 bool dilate(Task& task) {
-  constexpr int rounds = 7;
+  constexpr int few_rounds = 7, most_rounds = 30;
+  constexpr double close = 1e-3;  // relative residual
   ContactSolver& work = task.work;
   const ContactProblem& problem = task.problem;
   work.dilating.start(problem, work.trial.data());
-  double softness = 1e-2;
-  for (int round = 1; round <= rounds; ++round) {
+  double softness = 1e-2, residual = std::numeric_limits<double>::infinity();
+  for (int round = 1; round <= most_rounds; ++round) {
     work.dilating.round(problem, work.system, softness, task.guess, task.slides, work.trial.data(),
                         work.trial_sigma.data());
     const int steps = work.system.factorisations();
     task.report.iterations += steps;
     softness = std::max(0.1 * softness, 1e-4);
-    const bool settled = steps <= 2;
-    if (!settled && round != 2 && round != 4 && round != rounds) continue;
-    modes_at(problem, usual_softness, work.trial.data(), work.trial_sigma.data(), task.guess, task.slides);
-    if (settle(task, usual_softness, SolveStage::pivoting) == Outcome::solved) return true;
+    const double before = std::exchange(residual, contact_residual(problem, work.trial.data()));
+    const bool obeys = residual <= 0.5 * exact * problem.velocity_scale;
+    const bool goes_on = residual < close * problem.velocity_scale && residual < 0.7 * before;
+    const bool settled = steps <= 2 && (round <= few_rounds || !goes_on);
+    if (settled || obeys || round == 2 || round == 4 || round == few_rounds) {
+      modes_at(problem, usual_softness, work.trial.data(), work.trial_sigma.data(), task.guess, task.slides);
+      if (settle(task, usual_softness, SolveStage::pivoting) == Outcome::solved) return true;
+    }
+    if (round >= few_rounds && (obeys || !goes_on)) break;
   }
   read_modes(problem, work.trial.data(), work.trial_sigma.data(), 1e-6 * problem.velocity_scale, task.guess,
              task.slides);
-  return settle(task, 1e-9, SolveStage::pivoting) == Outcome::solved;
+  if (settle(task, 1e-9, SolveStage::pivoting) == Outcome::solved) return true;
+  return residual <= 0.5 * exact * problem.velocity_scale && accept(task, SolveStage::pivoting);
 }
 
 }  // namespace
@@ -142,6 +152,21 @@ bool approach_and_settle(Task& task, SolveStage stage) {
   return settle(task, usual_softness, stage) == Outcome::solved;
 }
 
+namespace {
+
+// Whether some load would, alone, make a velocity that nothing in the problem comes near to.
+bool loads_are_endless(const ContactProblem& problem, const double* lam) {
+  constexpr double endless = 1e4;
+  for (const Block& block : problem.blocks) {
+    for (int i = block.first; i < block.first + block.dim; ++i) {
+      if (problem.mobility(block) * std::abs(lam[i]) > endless * problem.velocity_scale) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
 // The end of the path of Lemke's method. Under the pyramid law its modes are right: pivoted to the smallest
 // impulses, or taken as they are. Those of the cone are near.
 bool follow_lemke(Task& task) {
@@ -150,6 +175,7 @@ bool follow_lemke(Task& task) {
   work.trial.resize(problem.size);
   const bool found = work.lemke.solve(problem, task.guess, work.trial.data());
   task.report.iterations += work.lemke.pivots();
+  task.path_is_lost = !found || loads_are_endless(problem, work.trial.data());
   if (!found) return false;
   if (problem.law == FrictionLaw::cone) return approach_and_settle(task, SolveStage::pivoting);
   work.first.assign(task.guess, task.guess + problem.size);
@@ -163,10 +189,10 @@ bool follow_lemke(Task& task) {
 // Impulses that nearly obey the laws, though no modes of theirs can be verified: rounds of friction that
 // dilates go on until they do, or until many in a row did not help; then once more with harder rows.
 bool refine(Task& task, double& best) {
-  constexpr int rounds = 200, patience = 30;
+  constexpr int rounds = 200, patience = 20;
   ContactSolver& work = task.work;
   const ContactProblem& problem = task.problem;
-  for (double softness : {1e-3, 1e-5}) {
+  for (double softness : {1e-3, 1e-5, 1e-7}) {
     work.trial = work.approximate;
     work.dilating.start(problem, work.trial.data());
     int idle = 0;
@@ -185,6 +211,23 @@ bool refine(Task& task, double& best) {
   return polish(task, SolveStage::iterating, {1e-8}) || accept(task, SolveStage::iterating);
 }
 
+namespace {
+
+// What friction that dilates came to, if it is near a solution; kept in work.dilated. Other searches begin
+// elsewhere, and may get where this does not.
+bool refine_dilated(Task& task) {
+  ContactSolver& work = task.work;
+  work.dilated = work.trial;
+  double residual = contact_residual(task.problem, work.dilated.data());
+  if (residual >= nearly_solved * task.problem.velocity_scale) return false;
+  work.approximate.swap(work.dilated);
+  const bool solved = refine(task, residual);
+  work.approximate.swap(work.dilated);
+  return solved;
+}
+
+}  // namespace
+
 // Friction that dilates, from a warm start if there is one; then Gauss-Seidel.
 bool dilate_or_sweep(Task& task) {
   ContactSolver& work = task.work;
@@ -193,7 +236,9 @@ bool dilate_or_sweep(Task& task) {
     work.trial = work.start;
   else
     work.trial.assign(problem.size, 0.0);
-  if (dilate(task) || approach_and_settle(task, SolveStage::pivoting)) return true;
+  if (dilate(task)) return true;
+  if (refine_dilated(task)) return true;
+  if (approach_and_settle(task, SolveStage::pivoting)) return true;
   work.trial.assign(problem.size, 0.0);
   gauss_seidel(problem, 40, work.trial.data());
   return polish(task, SolveStage::iterating, {1e-4}) || approach_and_settle(task, SolveStage::iterating);

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "mode_update.hpp"
+#include "redundant.hpp"
 #include "task.hpp"
 
 namespace articula {
@@ -77,15 +78,20 @@ void report_slack(Task& task, const ContactProblem& given) {
 
 }  // namespace
 
+// Slack is never more than what biases ask for.
 bool may_contradict(const Task& task, double softness) {
   const ContactProblem& problem = task.problem;
-  bool found = false;
+  if (problem.bias == nullptr) return false;
+  const double noticed = 1e-3 * problem.velocity_scale;
+  double asked = 0.0, granted = 0.0;
   for_biased_rows(problem, [&](const Block& block, int i) {
+    const double s = problem.bias[i];
+    asked = std::max(asked, block.kind == BlockKind::equality ? std::abs(s) : -s);
     const double load = softness * problem.mobility(block) * std::abs(task.lam[i]);
     const double missed = task.guess[i] == RowMode::hold ? std::abs(task.sigma[i]) : 0.0;
-    found |= std::max(load, missed) > 1e-3 * problem.velocity_scale;
+    granted = std::max({granted, load, missed});
   });
-  return found;
+  return asked > noticed && granted > noticed;
 }
 
 // The work of the biases, -lam^T s, against what they would do to rows of their own.
@@ -179,6 +185,40 @@ bool grant_slack(Task& task) {
   solved = polish(task, SolveStage::iterating, {1e-6, 1e-8, 1e-4});
   task.problem = problem;
   if (solved) report_slack(task, problem);
+  return solved;
+}
+
+// Without what the biases ask for, a solution exists: bodies jammed between surfaces that friction holds
+// together stay as they are, however deep. Gaps are kept; what the ground does along itself is waived last.
+bool waive_biases(Task& task) {
+  ContactSolver& work = task.work;
+  const ContactProblem given = task.problem;
+  if (given.bias == nullptr) return false;
+  bool solved = false;
+  for (const bool tangents : {false, true}) {
+    work.relaxed.assign(given.b, given.b + given.size);
+    double waived = 0.0;
+    const auto waive = [&](int i, double asked) {
+      work.relaxed[i] -= asked;
+      waived = std::max(waived, std::abs(asked));
+    };
+    for_biased_rows(given, [&](const Block& block, int i) {
+      waive(i, block.kind == BlockKind::equality ? given.bias[i] : std::min(given.bias[i], 0.0));
+    });
+    for (const Block& block : given.blocks) {
+      if (!tangents || block.kind != BlockKind::contact) continue;
+      for (int i = block.first + 1; i < block.first + block.dim; ++i) waive(i, given.bias[i]);
+    }
+    if (waived <= exact * given.velocity_scale) continue;
+    task.problem.b = work.relaxed.data();
+    task.problem.bias = nullptr;
+    guess_modes(task.problem, task.guess, task.slides);
+    if (task.redundant > 0) free_redundant_equalities(task.problem, work.compliant, task.guess);
+    solved = search(task);
+    task.problem = given;
+    if (solved) break;
+  }
+  if (solved) report_slack(task, given);
   return solved;
 }
 

@@ -21,8 +21,8 @@ void ContactSolver::reserve(int rows, int block_count) {
   seen.reserve(most_seen);
   moves.reserve(block_count);
   first.reserve(rows);
-  for (std::vector<double>* vector :
-       {&start, &trial, &trial_sigma, &between, &between_sigma, &approximate, &relaxed, &balance})
+  for (std::vector<double>* vector : {&start, &trial, &trial_sigma, &between, &between_sigma, &approximate,
+                                      &dilated, &kept, &relaxed, &balance})
     vector->reserve(rows);
   compliant.reserve(static_cast<std::size_t>(rows) * rows);
 }
@@ -40,11 +40,12 @@ int lemke_pairs(const ContactProblem& problem) {
   return count;
 }
 
-bool solve_task(Task& task) {
+}  // namespace
+
+bool search(Task& task) {
   constexpr int small = 20;        // rows: Dantzig's pivots cost the fourth power
   constexpr int table_size = 270;  // of Lemke's table, whose pivots cost the third power
-  constexpr int large = 48;       // rows: interior points cost the third power, with all rows in their matrix
-  constexpr double close = 1e-6;  // relative residual
+  constexpr int large = 48;  // rows: interior points cost the third power, with all rows in their matrix
   ContactSolver& work = task.work;
   const ContactProblem& problem = task.problem;
   work.first.assign(task.guess, task.guess + problem.size);
@@ -67,12 +68,13 @@ bool solve_task(Task& task) {
   }
   if (problem.size <= small && pivot_by_dantzig(task)) return true;
   const bool fits_table = lemke_pairs(problem) <= table_size;
-  if (fits_table && follow_lemke(task)) return true;
+  if (fits_table && (follow_lemke(task) || (task.path_is_lost && waive_biases(task)))) return true;
+  work.approximate.assign(problem.size, 0.0);
+  work.dilated.assign(problem.size, 0.0);
+  double best = contact_residual(problem, work.approximate.data());
   if (problem.size > large && dilate_or_sweep(task)) return true;
   // Few, costly iterations that do not mind bad conditioning.
   work.trial.assign(problem.size, 0.0);
-  work.approximate.assign(problem.size, 0.0);
-  double best = contact_residual(problem, work.approximate.data());
   const InteriorPoint::Settings attempts[] = {{}, {.most_iterations = 150, .start = 10.0, .patience = 0.3}};
   for (const InteriorPoint::Settings& settings : attempts) {
     task.report.iterations += work.interior_point.solve(problem, settings, work.trial.data());
@@ -88,14 +90,23 @@ bool solve_task(Task& task) {
     keep_best(task, best, work.approximate);
     if (polish(task, SolveStage::path, {1e-6, 1e-5, 1e-4})) return true;
     if (accept(task, SolveStage::path)) return true;
-    if (best < close * problem.velocity_scale) break;  // another start would end here, too
+    if (best < nearly_solved * problem.velocity_scale) break;  // another start would end here, too
   }
   work.trial = work.approximate;
   gauss_seidel(problem, 3000, work.trial.data());
   keep_best(task, best, work.approximate);
   if (polish(task, SolveStage::iterating, {1e-6, 1e-9}) || accept(task, SolveStage::iterating)) return true;
-  return refine(task, best);
+  if (refine(task, best)) return true;
+  work.trial = work.dilated;
+  keep_best(task, best, work.approximate);
+  if (problem.bias == nullptr) return false;
+  work.kept = work.approximate;  // what is searched for now is the solution of another problem
+  if (waive_biases(task)) return true;
+  work.approximate = work.kept;
+  return false;
 }
+
+namespace {
 
 // Slack in place of a solution that recovers wildly, if biases contradict each other in all but rounding.
 bool tame(Task& task) {
@@ -145,10 +156,11 @@ SolveReport solve_contact(const ContactProblem& given, ContactSolver& work, bool
   task.redundant = free_redundant_equalities(problem, work.compliant, guess.mode);
   task.warm = warm;
   if (warm) work.start.assign(lam, lam + problem.size);
-  if (solve_task(task)) {
+  if (search(task)) {
     if (!recovers_wildly(task)) return task.report;
-    work.approximate.assign(lam, lam + problem.size);  // to fall back on
-    if (tame(task)) return task.report;
+    work.kept.assign(lam, lam + problem.size);
+    if (tame(task) || waive_biases(task)) return task.report;
+    work.approximate = work.kept;
   }
 
   std::copy(work.approximate.begin(), work.approximate.end(), lam);
@@ -156,6 +168,7 @@ SolveReport solve_contact(const ContactProblem& given, ContactSolver& work, bool
   read_modes(problem, lam, sigma, 1e-9 * problem.velocity_scale, guess.mode, task.slides);
   modes_of_motion(problem, sigma, 1e-6 * problem.velocity_scale, mode);
   judge(task, SolveStage::failed, SolveStatus::inexact);
+  if (task.report.relative_residual <= exact) task.report.status = SolveStatus::multiple;
   return task.report;
 }
 

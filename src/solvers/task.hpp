@@ -10,6 +10,7 @@ namespace articula {
 
 constexpr std::size_t most_seen = 256;  // assignments remembered, to notice a cycle
 constexpr double exact = 1e-9;          // relative residual of what counts as solved
+constexpr double nearly_solved = 1e-6;  // of what is worth refining
 
 // Everything a solve carries along.
 struct Task {
@@ -22,6 +23,7 @@ struct Task {
   SolveReport report;
   int most_pivots;
   bool warm = false;
+  bool path_is_lost = false;       // Lemke's method ends nowhere: biases cannot be met, or nearly so
   int redundant = 0;               // rows of equalities that repeat others
   const double* centre = nullptr;  // impulses to stay near to; none: zero
 };
@@ -53,6 +55,11 @@ bool recovers_wildly(const Task& task);
 bool yield_to_contradiction(Task& task);
 // The same where nothing was proven, when all searches have failed.
 bool grant_slack(Task& task);
+// Solves without recovery, bounces and moving ground.
+bool waive_biases(Task& task);
+
+// All of it: the guess, Newton's method, and the searches one after the other.
+bool search(Task& task);
 
 // Searches: true if a solution was found. Impulses are read from, and left in, work.trial where it is said.
 

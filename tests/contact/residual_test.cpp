@@ -4,7 +4,7 @@
 #include "articula/contact/solution.hpp"
 #include "tests/support/contact_problems.hpp"
 
-namespace articula::testing {
+namespace articula::testing::residual_test {
 namespace {
 
 OwnedProblem one_block(FrictionLaw law, const Block& block, const MatrixX& G, const VectorX& b) {
@@ -116,4 +116,4 @@ TEST(margins, are_the_distance_to_the_next_change_of_modes) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::residual_test

@@ -8,7 +8,7 @@
 #include "tests/support/random_tree.hpp"
 #include "tests/support/trajectory.hpp"
 
-namespace articula::testing {
+namespace articula::testing::closed_form_test {
 namespace {
 
 using std::numbers::pi;
@@ -202,4 +202,4 @@ TEST(closed_form, runge_kutta_sees_exponential_decay) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::closed_form_test

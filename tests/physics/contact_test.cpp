@@ -9,7 +9,7 @@
 #include "tests/support/random_tree.hpp"
 #include "tests/support/scene.hpp"
 
-namespace articula::testing {
+namespace articula::testing::contact_test {
 namespace {
 
 constexpr double g = 9.81;
@@ -265,5 +265,41 @@ TEST(contact, a_box_squeezed_between_walls_stays) {
   }
 }
 
+// Rolls under an overhanging wall until friction holds it between wall and floor: what its curvature lets it
+// overlap by in a step cannot be recovered from, and must not be paid for with impulses without end.
+TEST(contact, an_ellipsoid_that_jams_under_an_overhang_stays) {
+  const Model model = build(parse_mjcf(R"(
+    <mujoco>
+      <compiler angle="radian"/>
+      <option timestep="0.001"/>
+      <default><geom friction="0.9 0.01 0.002"/></default>
+      <worldbody>
+        <geom type="plane" size="9 9 1"/>
+        <body pos="-0.4 0 0" euler="0 0.55 0"><geom type="box" size="0.05 0.4 0.5"/></body>
+        <body name="stone" pos="0.1 0.02 0.12">
+          <freejoint/>
+          <geom type="ellipsoid" size="0.09 0.11 0.08" mass="2"/>
+        </body>
+      </worldbody>
+    </mujoco>)"));
+  for (const Contact law : {Contact::lcp, Contact::ncp}) {
+    SCOPED_TRACE(to_string(law));
+    Simulation simulation(model, {.contact = law});
+    Step step;
+    step.next = neutral_state(model);
+    step.next.v << -2.0, 0.2, -0.5, 1.0, 2.0, -3.0;
+    int jammed = 0;
+    for (int i = 0; i < 400; ++i) {
+      simulation.step(step.next, step.input, step);
+      ASSERT_LT(step.report.contact, SolveStatus::inexact) << i;
+      ASSERT_LT(step.report.residual, 1e-9) << i;
+      ASSERT_LT(step.report.deepest, 1e-4) << i;
+      for (const StepContact& contact : step.contacts) ASSERT_LT(contact.impulse.norm(), 100.0) << i;
+      jammed += step.report.contact == SolveStatus::infeasible_bias;
+    }
+    EXPECT_GT(jammed, 0) << "it jams";
+  }
+}
+
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::contact_test

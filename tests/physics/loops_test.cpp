@@ -3,10 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "articula/io/load.hpp"
+#include "articula/io/mjcf.hpp"
 #include "articula/io/paths.hpp"
 #include "articula/simulation/simulation.hpp"
 
-namespace articula {
+namespace articula::loops_test {
 namespace {
 
 double opening(const Step& step) {
@@ -84,6 +85,78 @@ TEST(loops, of_a_four_bar_linkage_stay_closed) {
   check_loops(model, neutral_state(model), VectorX::Constant(model.nu(), 6.0), {.resting = 30000});
 }
 
+// What it drifts by in a step is more than recovery_speed would take back.
+TEST(loops, of_a_rod_that_whirls_about_a_pin_stay_closed) {
+  const Model model = build(parse_mjcf(R"(
+    <mujoco>
+      <option timestep="0.002" gravity="0 0 -9.81"/>
+      <worldbody>
+        <body name="rod">
+          <freejoint/>
+          <geom type="capsule" fromto="-0.3 0 0 0.3 0 0" size="0.02" mass="1" contype="0" conaffinity="0"/>
+        </body>
+      </worldbody>
+      <equality><connect body1="rod" anchor="-0.3 0 0"/></equality>
+    </mujoco>)"));
+  State x = neutral_state(model);
+  constexpr double speed = 40.0;  // rad/s about z: 480 m/s^2 at the centre
+  x.v[1] = 0.3 * speed;
+  x.v[5] = speed;
+  check_loops(model, x, VectorX::Zero(0), {.dt = 0.002, .resting = 40000, .brake = 0.05});
+}
+
+// Out of every coordinate plane, so that no row of the loop is empty.
+TEST(loops, of_a_tilted_four_bar_linkage_that_races_stay_closed) {
+  const Model model = build(parse_mjcf(R"(
+    <mujoco>
+      <compiler angle="radian"/>
+      <default>
+        <joint axis="0 1 0"/>
+        <geom type="capsule" size="0.01" contype="0" conaffinity="0"/>
+      </default>
+      <worldbody>
+        <body pos="0 0 1" euler="0.5 0 0.2">
+          <body>
+            <joint name="crank" armature="0.001"/>
+            <geom fromto="0 0 0 0 0 0.1" mass="0.1"/>
+            <body name="coupler" pos="0 0 0.1">
+              <joint/>
+              <geom fromto="0 0 0 0.4 0 0.2" mass="0.25"/>
+            </body>
+          </body>
+          <body name="rocker" pos="0.4 0 0">
+            <joint damping="0.01"/>
+            <geom fromto="0 0 0 0 0 0.3" mass="0.2"/>
+          </body>
+        </body>
+      </worldbody>
+      <equality><connect body1="coupler" body2="rocker" anchor="0.4 0 0.2"/></equality>
+      <actuator><velocity joint="crank" kv="0.3"/></actuator>
+    </mujoco>)"));
+  const VectorX speed = VectorX::Constant(1, 120.0);  // rad/s
+  check_loops(model, neutral_state(model), speed, {.dt = 0.002, .moving = 500, .resting = 40000});
+}
+
+// No faster than recovery_speed, and straight.
+TEST(loops, that_start_open_close_along_their_error) {
+  const Model model = build(parse_mjcf(R"(
+    <mujoco>
+      <option gravity="0 0 0"/>
+      <worldbody>
+        <body name="ball" pos="0.03 0.02 0.01">
+          <freejoint/>
+          <geom type="sphere" size="0.05" mass="1" contype="0" conaffinity="0"/>
+        </body>
+      </worldbody>
+      <equality><connect body1="ball" anchor="0 0 0"/></equality>
+    </mujoco>)"));
+  State x = neutral_state(model);
+  x.q.head<3>() += Vector3(0.03, 0.02, 0.01);
+  const Simulation simulation(model, {.dt = 0.002, .recovery_speed = 0.2});
+  const Vector3 v = simulation.step(x).next.v.head<3>();
+  EXPECT_LT((v + 0.2 * Vector3(3, 2, 1).normalized()).norm(), 1e-12) << v.transpose();
+}
+
 TEST(loops, of_cassie_stay_closed) {
   const auto shared = shared_models_directory();
   if (!shared) GTEST_SKIP() << "no shared models";
@@ -116,4 +189,4 @@ TEST(loops, of_cassie_survive_a_start_beyond_its_limits) {
 }
 
 }  // namespace
-}  // namespace articula
+}  // namespace articula::loops_test

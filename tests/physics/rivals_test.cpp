@@ -15,7 +15,7 @@
 #include "bench/support/peer_tree.hpp"
 #include "tests/support/random_tree.hpp"
 
-namespace articula::testing {
+namespace articula::testing::rivals_test {
 namespace {
 
 constexpr double tolerance = 1e-9;
@@ -150,4 +150,4 @@ TEST(rivals, pinocchio_has_the_same_derivatives_of_inverse_and_forward_dynamics)
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::rivals_test

@@ -8,7 +8,7 @@
 #include "articula/io/paths.hpp"
 #include "tests/support/mujoco_agreement.hpp"
 
-namespace articula::testing {
+namespace articula::testing::robots_test {
 namespace {
 
 constexpr double tolerance = 1e-8;
@@ -63,4 +63,4 @@ TEST_F(Robots, in_a_folder_of_the_user_are_what_mujoco_reads_from_the_same_files
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::robots_test

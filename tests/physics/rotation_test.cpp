@@ -6,7 +6,7 @@
 
 #include "tests/support/trajectory.hpp"
 
-namespace articula::testing {
+namespace articula::testing::rotation_test {
 namespace {
 
 // Without gravity; a ball joint through the centre of mass, or a free body.
@@ -100,4 +100,4 @@ TEST(tumbling_box, gains_energy_without_it) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::rotation_test

@@ -8,7 +8,7 @@
 #include "tests/support/random_tree.hpp"
 #include "tests/support/scene.hpp"
 
-namespace articula::testing {
+namespace articula::testing::scenes_test {
 namespace {
 
 constexpr double g = 9.81;
@@ -175,4 +175,4 @@ TEST(scenes, impulses_on_robots_do_no_work_beyond_recovery) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::scenes_test

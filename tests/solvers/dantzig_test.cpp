@@ -5,7 +5,7 @@
 #include "articula/solvers/solver.hpp"
 #include "tests/support/contact_problems.hpp"
 
-namespace articula::testing {
+namespace articula::testing::dantzig_test {
 namespace {
 
 struct Pivoted {
@@ -64,4 +64,4 @@ TEST(dantzig, a_bound_that_recedes_is_met_where_it_is) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::dantzig_test

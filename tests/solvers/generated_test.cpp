@@ -9,7 +9,7 @@
 #include "articula/solvers/solver.hpp"
 #include "tests/support/problem_archive.hpp"
 
-namespace articula::testing {
+namespace articula::testing::generated_test {
 namespace {
 
 int problems() { return std::getenv("ARTICULA_FULL") ? 100000 : 1000; }
@@ -130,4 +130,4 @@ TEST(problem_archive, brings_problems_back_to_the_bit) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::generated_test

@@ -4,7 +4,7 @@
 
 #include "tests/support/contact_problems.hpp"
 
-namespace articula::testing {
+namespace articula::testing::lemke_test {
 namespace {
 
 struct Path {
@@ -96,4 +96,4 @@ TEST(lemke, modes_tell_what_impulses_do) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::lemke_test

@@ -6,7 +6,7 @@
 #include "tests/support/allocations.hpp"
 #include "tests/support/contact_problems.hpp"
 
-namespace articula::testing {
+namespace articula::testing::solver_test {
 namespace {
 
 struct Solved {
@@ -201,4 +201,4 @@ TEST(contact_solver, solving_allocates_nothing_once_room_is_reserved) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::solver_test

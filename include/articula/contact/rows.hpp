@@ -9,7 +9,8 @@
 // Biases (docs/contact.md), h the step:
 //   gap       s = max(phi / h, -recovery_speed)
 //   bounce    s = e (J v)_N, if phi + h (J v_free)_N < 0 and (J v)_N < -bounce_speed
-//   equality  s = phi / h, within ± recovery_speed
+//   equality  s = phi / h, or of length recovery_speed (capped) if it is longer than that and h |Jdot v|: a
+//             fast mechanism leaves its constraints by h^2 Jdot v / 2 in a step, and is taken back all of it
 
 #include "articula/collision/detect.hpp"
 #include "articula/contact/constraints.hpp"
@@ -62,6 +63,7 @@ struct Item {
   bool upper = false;  // limits
   BiasMode bias = BiasMode::gap;
   double phi = 0.0;        // gap; equalities: the norm
+  double room = 0.0;       // equalities, m/s: how far |phi| / h is from being capped
   std::uint64_t key = 0;   // the same from step to step
   int quad = 0, lane = 0;  // where its first row is
   int quads = 1;

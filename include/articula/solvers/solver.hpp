@@ -27,7 +27,8 @@ struct ContactSolver {
   std::vector<Block> blocks;               // where a coefficient of friction had to be raised above zero
   std::vector<double> balance;             // loads of rows whose biases contradict each other
   std::vector<double> compliant, relaxed;  // G + eps R, and b with slack, where biases contradict each other
-  std::vector<double> start, trial, trial_sigma, between, between_sigma, approximate;
+  std::vector<double> start, trial, trial_sigma, between, between_sigma, approximate, dilated;
+  std::vector<double> kept;    // impulses to fall back on
   std::vector<RowMode> first;  // the guess
   std::vector<bool> moves;     // per block: known to slide, however slowly
 };
