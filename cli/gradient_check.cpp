@@ -213,24 +213,38 @@ bool GradientCheck::difference(const VectorX& dz, bool held, bool jumps, double 
   };
   constexpr double quick[] = {1e-2, 1e-3, 1e-1, 1e-4, 1e-5, 1e-6, 1e-7, 1.0};
   constexpr double all[] = {1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7};
-  for (const double step : thorough ? all : quick) {
+  // Steps that crossed a change of modes along other directions of the block come last: finding other modes
+  // takes long.
+  const auto look = [&](size_t k) {
+    const double step = thorough ? all[k] : quick[k];
     same = true;
     evaluate(step);
     if (same) evaluate(-step);
-    if (!same) continue;
-    Differences found = ridders_differences(evaluate, step, jumps, noise, enough);
-    if (!same) continue;
-    if (thorough) {
-      const Differences own = found;
-      if (previous.derivative.size() > 0) {
-        found.error += (found.derivative - previous.derivative).cwiseAbs();
-        keep_better(best, found);
-      }
-      previous = own;
-      continue;
+    Differences found;
+    if (same) found = ridders_differences(evaluate, step, jumps, noise, enough);
+    if (!same) {
+      ++crossed_[k];
+      return false;
     }
-    keep_better(best, found);
-    if (error(best) <= accurate) break;
+    if (!thorough) {
+      keep_better(best, found);
+      return error(best) <= accurate;
+    }
+    const Differences own = found;
+    if (previous.derivative.size() > 0) {
+      found.error += (found.derivative - previous.derivative).cwiseAbs();
+      keep_better(best, found);
+    }
+    previous = own;
+    return false;
+  };
+  const std::array<int, 8> crossed = crossed_;
+  bool sure = false;
+  for (const bool often : {false, true}) {
+    for (size_t k = 0; k < std::size(quick) && !sure; ++k) {
+      if ((!thorough && crossed[k] > 1) == often) sure = look(k);
+    }
+    if (best.derivative.size() > 0) break;
   }
   if (best.derivative.size() == 0) best = previous;
   if (best.derivative.size() == 0) return false;
@@ -284,6 +298,7 @@ void GradientCheck::compare(const MatrixX& derivative, const MatrixX& directions
     for (const bool thorough : {false, true}) {
       VectorX column, rounded;
       uncertainty_ = 0.0;
+      crossed_.fill(0);
       for (Eigen::Index i = 0; i < directions.cols() && !left_out; ++i) {
         if (errors[i] <= undecided) continue;
         left_out = !difference(directions.col(i), held, jumps, block.largest, thorough, column, rounded);

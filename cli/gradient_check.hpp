@@ -1,6 +1,7 @@
 #pragma once
 // Derivatives of one step against Ridders' extrapolated differences of it: with its modes held, and as it is.
 
+#include <array>
 #include <random>
 
 #include "articula/simulation/disturbed_step.hpp"
@@ -52,8 +53,9 @@ class GradientCheck {
   std::unique_ptr<Signature> signature_;
   GradientCertificate certificate_;
   double adjoint_error_ = 0.0, jacobian_error_ = 0.0, inconsistency_ = 0.0;
-  double noise_ = 0.0;        // of what a step returns
-  double uncertainty_ = 0.0;  // of the last references, by their own estimate
+  double noise_ = 0.0;            // of what a step returns
+  std::array<int, 8> crossed_{};  // how often each first step led to other modes, in this block
+  double uncertainty_ = 0.0;      // of the last references, by their own estimate
 };
 
 }  // namespace articula::cli

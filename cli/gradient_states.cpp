@@ -1,6 +1,7 @@
 #include "cli/gradient_states.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 
 #include "articula/kinematics/manifold.hpp"
@@ -91,12 +92,24 @@ class Trajectories {
       if (lost) begin();
     }
     CheckedState found{step_.next, step_.input, false};
-    if (chance(0.6)) {
-      for (double& x : found.state.v) x += 0.1 * normal();
-    }
+    disturb(found.state);
     Step probe = simulation_.step(found.state, found.input);
     found.in_contact = probe.ok() && carries(probe);
     return found;
+  }
+
+  // Steps take joints to the very end of their range and leave them there, where there is no derivative if
+  // dry friction alone could hold them: a little off it there is one.
+  void disturb(State& state) {
+    constexpr double at_end = 1e-9, off = 2e-5;
+    for (const JointIndex& joint : model_.structure().joints) {
+      if (joint.range < 0 || joint.type == JointType::ball) continue;
+      const double* range = model_.theta().data() + joint.range;
+      double& q = state.q[joint.q];
+      if (std::min(std::abs(q - range[0]), std::abs(q - range[1])) < at_end) q += off * normal();
+    }
+    if (!chance(0.6)) return;
+    for (double& x : state.v) x += 0.1 * normal();
   }
 
   bool carries(const Step& probe) {

@@ -23,9 +23,9 @@ bool at_force_kink(const Model& model, const Data& data, const FreeMotionWork& f
 
 namespace {
 
-constexpr double solved = 1e-6;        // relative residual of laws that hold
-constexpr double follows = 1e-9;       // inconsistency of rows that can follow
-constexpr double contradicts = 1e-12;  // relative slack
+constexpr double solved = 1e-6;    // relative residual of laws that hold
+constexpr double follows = 1e-9;   // inconsistency of rows that can follow
+constexpr double granted = 1e-12;  // relative slack
 constexpr double all_of_it = 1.0 - 1e-9;
 
 }  // namespace
@@ -39,7 +39,7 @@ double ImpulseDerivatives::Work::bias_margin() {
   bool free_velocities = false;
   for (const Item& item : rows.items()) {
     const int row = rows.row_of(item);
-    if (item.kind == RowKind::equality && item.rows == 1) keep(std::abs(item.phi) / settings.dt - cap);
+    if (item.kind == RowKind::equality) keep(item.room);
     if (item.kind == RowKind::equality || item.bias == BiasMode::none || rows.mode[row] == RowMode::free)
       continue;
     if (item.bias != BiasMode::bounce) keep(item.phi / settings.dt + cap);
@@ -55,7 +55,11 @@ double ImpulseDerivatives::Work::bias_margin() {
     }
     const double bounce_speed =
         settings.bounce_speed < 0.0 ? 2.0 * settings.dt * norm(model->gravity()) : settings.bounce_speed;
-    const double fast = before[row] + bounce_speed, meets = item.phi / settings.dt + freely[row];
+    // What kinematic bodies add to both is in the bias:  s = b + e (J v + b), or b + gap.
+    const double s = rows.quads()[item.quad].bias[item.lane], gap = std::max(item.phi / settings.dt, -cap);
+    const double brought = item.bias == BiasMode::bounce ? (s - e * before[row]) / (1.0 + e) : s - gap;
+    const double fast = before[row] + brought + bounce_speed,
+                 meets = item.phi / settings.dt + freely[row] + brought;
     // Both must be negative for a bounce.
     if (item.bias == BiasMode::bounce || meets < 0.0) keep(fast);
     if (item.bias == BiasMode::bounce || fast < 0.0) keep(meets);
@@ -104,7 +108,7 @@ void ImpulseDerivatives::certify(GradientCertificate& certificate) const {
   certificate.velocity_margin = w.bias_margin();
   certificate.redundant = false;
   certificate.conditioning = 1.0;
-  certificate.inconsistency = 0.0;
+  certificate.inconsistency = std::max(w.not_followed, w.cannot_follow);
   const bool chosen = w.may_choose() && (!w.choice.found || w.choice.failed);
   certificate.one_sided = w.rates.one_sided() || chosen ||
                           at_force_kink(*w.model, *w.data, w.step->free, w.settings.dt, w.switches);
@@ -128,7 +132,7 @@ void ImpulseDerivatives::certify(GradientCertificate& certificate) const {
     const int begin = rows.islands()[k].row_begin;
     certificate.unknowns += law.unknowns();
     certificate.rank += law.rank();
-    certificate.redundant |= !law.regular();
+    certificate.redundant |= !law.regular() || !law.left_out().empty();
     certificate.conditioning = std::min(certificate.conditioning, law.conditioning());
     double inconsistency = law.inconsistency();
     if (law.regular())
@@ -138,9 +142,11 @@ void ImpulseDerivatives::certify(GradientCertificate& certificate) const {
     certificate.inconsistency = std::max(certificate.inconsistency, inconsistency);
     const double residual =
         contact_residual(law.problem(), rows.lam.data() + begin, rows.sigma.data() + begin);
-    certificate.one_sided |= law.slack() > contradicts || residual > solved * law.problem().velocity_scale;
+    certificate.one_sided |= law.slack() > granted || residual > solved * law.problem().velocity_scale;
   }
-  certificate.one_sided |= certificate.inconsistency > follows;
+  // A nearby step may find another of several solutions.
+  certificate.one_sided |= certificate.inconsistency > follows || w.step->ambiguous;
+  certificate.one_sided = certificate.one_sided || w.touches_idly() || w.ties_matter();
 }
 
 GradientCertificate ImpulseDerivatives::certificate() const {

@@ -8,7 +8,7 @@ namespace articula {
 
 namespace {
 
-Vec3 axis_of(const collision::ContactFrame& frame, int axis) {
+Vec3 direction_of(const collision::ContactFrame& frame, int axis) {
   return axis == 0 ? frame.n : axis == 1 ? frame.t1 : frame.t2;
 }
 
@@ -31,7 +31,7 @@ struct ContactColumns::Response {
   Response(const ContactRates::Touch& t, bool moves_a, bool moves_b) {
     for (int i = 0; i < t.rows; ++i) {
       Mat3& axes = (t.angular[i] ? angular : linear)[i / 4];
-      const Vec3 axis = axis_of(t.frame, t.axis[i]);
+      const Vec3 axis = direction_of(t.frame, t.axis[i]);
       axes.x.lanes[i % 4] = axis[0];
       axes.y.lanes[i % 4] = axis[1];
       axes.z.lanes[i % 4] = axis[2];

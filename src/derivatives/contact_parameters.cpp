@@ -84,7 +84,9 @@ void ContactParameterRates::contact_terms(int index) {
 }
 
 // bounded   lam_t -+ mu lam_N = 0:                rho = ± dmu lam_N
-// sliding   lam_i + mu_i lam_N w_i / |w| = 0:     rho = -dmu_i lam_N d_i - (lam_N / |w|) mu o P (dmu o sigma)
+// yielding  the same, and sigma_N ± mu sigma_t = 0: rho = -+ dmu sigma_t, which is not zero where laws are
+// soft sliding   lam_i + mu_i lam_N w_i / |w| = 0:     rho = -dmu_i lam_N d_i - (lam_N / |w|) mu o P (dmu o
+// sigma)
 void ContactParameterRates::friction_terms(const Item& item, const ContactRates::Touch& touch,
                                            const collision::ContactParameters& p) {
   const collision::ColliderPair& pair = work_->contacts.list[item.index].pair;
@@ -101,8 +103,11 @@ void ContactParameterRates::friction_terms(const Item& item, const ContactRates:
       add_mixed_row(to, 0.0, rho, pair, &GeometryIndex::friction, slot[i]);
     };
     const RowMode mode = law.mode()[row - island.row_begin];
-    if (mode == RowMode::upper) add(row, normal);
-    if (mode == RowMode::lower) add(row, -normal);
+    const bool upper = mode == RowMode::upper || mode == RowMode::yield_upper;
+    const bool lower = mode == RowMode::lower || mode == RowMode::yield_lower;
+    if (upper || lower) add(row, upper ? normal : -normal);
+    if (mode == RowMode::yield_upper) add(touch.row, -work_->rows.sigma[row]);
+    if (mode == RowMode::yield_lower) add(touch.row, work_->rows.sigma[row]);
     if (mode == RowMode::slide) {
       const SlideState& slide = law.slide(item.block);
       const double sigma = work_->rows.sigma[row], factor = slide.normal / slide.speed;
@@ -164,8 +169,9 @@ void ContactParameterRates::limit_terms(const Item& item) {
   const Structure& s = model_->structure();
   const double h = settings_.dt;
   const int row = work_->rows.row_of(item);
-  const bool within = item.kind != RowKind::equality || std::abs(item.phi) / h <= settings_.recovery_speed;
-  const double slope = item.bias == BiasMode::gap && within ? 1.0 / h : 0.0;
+  const bool follows =
+      item.kind == RowKind::equality ? rates_->follows(item, item.phi) : item.bias == BiasMode::gap;
+  const double slope = follows ? 1.0 / h : 0.0;
   const bool joined = item.kind == RowKind::equality && item.rows >= 3;
   if (slope != 0.0 && !joined) row_terms_.push_back({s.timestep, row, -item.phi / (h * h), 0.0});
   const RowMode mode = work_->rows.mode[row];
@@ -200,10 +206,9 @@ void ContactParameterRates::limit_terms(const Item& item) {
   }
   for (int part = 0; part < item.rows / 3; ++part) {
     const Vec3 phi = rates_->join_error(row + 3 * part);
-    for (int i = 0; i < 3; ++i) {
-      if (std::abs(phi[i]) / h <= settings_.recovery_speed)
-        row_terms_.push_back({s.timestep, row + 3 * part + i, -phi[i] / (h * h), 0.0});
-    }
+    if (!rates_->follows(item, norm(phi))) continue;
+    for (int i = 0; i < 3; ++i)
+      row_terms_.push_back({s.timestep, row + 3 * part + i, -phi[i] / (h * h), 0.0});
   }
 }
 

@@ -107,6 +107,10 @@ void ContactRates::add_touch(const Item& item, int index) {
   one_sided_ |= t.rate.one_sided;
 }
 
+bool ContactRates::follows(const Item& item, double error) const {
+  return item.bias == BiasMode::gap || std::abs(error) <= h_ * settings_.recovery_speed;
+}
+
 void ContactRates::add_join(const Item& item) {
   const Structure& s = model_->structure();
   const EqualityConstraint& equality = work_->constraints.equalities[item.index];
@@ -138,8 +142,11 @@ void ContactRates::add_join(const Item& item) {
       j.phi_by_a = j.phi_by_b * R * -1.0;
     }
     j.phi = phi;
-    for (int i = 0; i < 3; ++i)
-      j.slope.lanes[i] = std::abs(phi[i]) / h_ <= settings_.recovery_speed ? 1.0 / h_ : 0.0;
+    // s = phi / h, or recovery_speed phi / |phi|
+    const double error = norm(phi);
+    const Vec3 n = error > 0.0 ? phi * (1.0 / error) : Vec3();
+    j.slope = follows(item, error) ? Mat3::diagonal(1.0 / h_)
+                                   : (Mat3::identity() - outer(n, n)) * (settings_.recovery_speed / error);
   }
 }
 
@@ -163,7 +170,7 @@ void ContactRates::add_scalar(const Item& item) {
   }
   if (item.kind != RowKind::equality) return;
   const EqualityConstraint& equality = work_->constraints.equalities[item.index];
-  scalar.slope = std::abs(item.phi) / h_ <= settings_.recovery_speed ? 1.0 / h_ : 0.0;
+  scalar.slope = follows(item, item.phi) ? 1.0 / h_ : 0.0;
   if (equality.two < 0) return;
   const bool joint = equality.type == EqualityType::joint;
   double x = -equality.reference_two;
@@ -311,11 +318,11 @@ void ContactRates::join_along(const Join& j, const BodyRate* bodies, Force* dF, 
   Vec3 change;
   if (j.turning) {
     const Vec3 dphi = j.phi_by_b * b.Z.angular + j.phi_by_a * a.Z.angular;
-    change = (b.dV.angular - a.dV.angular) * j.scale + elementwise(j.slope, dphi);
+    change = (b.dV.angular - a.dV.angular) * j.scale + j.slope * dphi;
   } else {
     const Vec3 x_a = point_velocity(a.Z, j.r_a), x_b = point_velocity(b.Z, j.r_b);
     change = point_velocity(b.dV, j.r_b) + cross(j.W_b, x_b) - point_velocity(a.dV, j.r_a) -
-             cross(j.W_a, x_a) + elementwise(j.slope, x_b - x_a);
+             cross(j.W_a, x_a) + j.slope * (x_b - x_a);
     dF[j.body_b].moment += cross(x_b, j.lam);
     dF[j.body_a].moment -= cross(x_a, j.lam);
   }
@@ -324,7 +331,7 @@ void ContactRates::join_along(const Join& j, const BodyRate* bodies, Force* dF, 
 
 void ContactRates::join_against(const Join& j, const Motion* Y, const double* sigma_bar,
                                 BodyRateBar* bodies) const {
-  const Vec3 bar = load3(sigma_bar + j.row), phi_bar = elementwise(j.slope, bar);
+  const Vec3 bar = load3(sigma_bar + j.row), phi_bar = j.slope * bar;
   BodyRateBar &a = bodies[j.body_a], &b = bodies[j.body_b];
   if (j.turning) {
     a.dV.moment -= bar * j.scale;
@@ -385,10 +392,10 @@ void ContactRates::add_join_columns(const Join& j, double scale, RowMatrixRef si
       const Vec3 x = point_velocity(S, r);
       Vec3 change;
       if (j.turning) {
-        change = dV.angular * (sign * j.scale) +
-                 elementwise(j.slope, (side == 0 ? j.phi_by_a : j.phi_by_b) * S.angular);
+        change =
+            dV.angular * (sign * j.scale) + j.slope * ((side == 0 ? j.phi_by_a : j.phi_by_b) * S.angular);
       } else {
-        change = (point_velocity(dV, r) + cross(W, x) + elementwise(j.slope, x)) * sign;
+        change = (point_velocity(dV, r) + cross(W, x) + j.slope * x) * sign;
         const Vec3 moment = cross(x, j.lam) * (sign * scale);
         for (int d = link.dof_end - 1; d >= 0; d = s.dofs[d].parent)
           residual[static_cast<std::size_t>(d) * stride + e] += dot(after_->S[d].angular, moment);

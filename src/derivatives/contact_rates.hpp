@@ -59,6 +59,8 @@ class ContactRates {
   collision::ContactRate geometry_against(const Touch& t, const Motion* Y, const double* sigma_bar) const;
   // Error of the joined points or frames whose first row this is.
   Vec3 join_error(int row) const;
+  // Whether the bias of an equality follows its error, |phi|.
+  bool follows(const Item& item, double error) const;
 
   // A contact, or a point or a turning that two bodies share.
   struct Touch {
@@ -89,7 +91,7 @@ class ContactRates {
     Vec3 lam, phi;
     bool turning = false;
     double scale = 1.0;
-    Vec3 slope;               // ds / dphi per row
+    Mat3 slope;               // ds / dphi
     Mat3 phi_by_b, phi_by_a;  // turning: dphi = phi_by_b w_b + phi_by_a w_a
   };
   // A row on dofs only: sigma = j . v+ + s(phi), dphi = j . dq; j itself changes where it is curved.

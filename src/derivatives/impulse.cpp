@@ -80,6 +80,7 @@ bool ImpulseDerivatives::prepare(const Model& model, Data& data, const ImpulseWo
   for (std::vector<double>* vector : {&w.dsigma, &w.rho, &w.c, &w.dlam}) vector->resize(step.rows.size());
   w.relabelled = false;
   w.choice.found = w.slack.found = false;
+  w.not_followed = w.cannot_follow = 0.0;
   w.solution.resize(0);
   return w.factor_laws();
 }
@@ -136,6 +137,7 @@ bool ImpulseDerivatives::relabel(const std::vector<RowMode>& modes) {
   w.modes = modes;
   w.relabelled = modes != w.step->rows.mode;
   if (!w.relabelled) overrule_friction(w.step->rows, w.modes);
+  w.not_followed = w.cannot_follow = 0.0;
   w.choice.found = w.slack.found = false;
   // What carried something in the step still does, and moves with its bodies.
   w.sweep_after();
@@ -150,23 +152,24 @@ bool ImpulseDerivatives::relabel(const std::vector<RowMode>& modes) {
 void ImpulseDerivatives::want_parameters(bool wanted) { work_->wants_parameters = wanted; }
 
 // Mhat dv - J^T dlam = rho_1,  law(J dv, dlam) = rho_2
-void ImpulseDerivatives::solve(VectorRef r) {
-  Work& w = *work_;
-  auto r1 = r.head(w.nv);
-  solve_mass_matrix(*w.model, *w.data, r1);
-  if (w.step->rows.size() == 0) return;
-  w.scratch = r1;
-  w.step->rows.velocities(w.scratch, w.c.data());
-  const auto& islands = w.step->rows.islands();
+void ImpulseDerivatives::solve(VectorRef r) { work_->solve(r); }
+
+void ImpulseDerivatives::Work::solve(VectorRef r) {
+  auto r1 = r.head(nv);
+  solve_mass_matrix(*model, *data, r1);
+  if (step->rows.size() == 0) return;
+  scratch = r1;
+  step->rows.velocities(scratch, c.data());
+  const auto& islands = step->rows.islands();
   for (size_t k = 0; k < islands.size(); ++k) {
     const int begin = islands[k].row_begin;
-    w.laws[k].solve(w.c.data() + begin, r.data() + w.nv + begin, w.dlam.data() + begin);
+    laws[k].solve(c.data() + begin, r.data() + nv + begin, dlam.data() + begin);
   }
-  std::copy(w.dlam.begin(), w.dlam.end(), r.data() + w.nv);
-  w.scratch.setZero();
-  w.step->rows.add_impulses(w.dlam.data(), w.scratch);
-  solve_mass_matrix(*w.model, *w.data, w.scratch);
-  r1 += w.scratch;
+  std::copy(dlam.begin(), dlam.end(), r.data() + nv);
+  scratch.setZero();
+  step->rows.add_impulses(dlam.data(), scratch);
+  solve_mass_matrix(*model, *data, scratch);
+  r1 += scratch;
 }
 
 void ImpulseDerivatives::solve_transposed(VectorRef r) {
@@ -378,6 +381,7 @@ void ImpulseDerivatives::Work::rates_against(const double* y1, VectorRef z_bar) 
 
 void ImpulseDerivatives::output_along(const ConstVectorRef& dw, const ConstVectorRef& dz, VectorRef dx) {
   Work& w = *work_;
+  w.note_yielding(dw);
   if (!w.may_choose()) return w.output.along(layout(), dw.head(w.nv), dz, dx);
   w.chosen = dw;
   w.choose_along(dz, w.chosen);

@@ -1,6 +1,6 @@
 #pragma once
 // The workspace of ImpulseDerivatives, shared by products (impulse.cpp), Jacobians (impulse_jacobians.cpp),
-// certificates (certificate.cpp), shared loads (load_choice.cpp) and slack (least_slack.cpp).
+// certificates (certificate.cpp, followed.cpp), shared loads (load_choice.cpp) and slack (least_slack.cpp).
 
 #include <Eigen/LU>
 
@@ -18,6 +18,7 @@ namespace articula {
 struct ImpulseDerivatives::Work {
   explicit Work(const Model& model);
 
+  void solve(VectorRef r);
   void rates_along(const double* dq, const double* dv, const double* dtheta);
   void rates_against(const double* y1, VectorRef z_bar);
   void gather_on_links(const Data& at, Force BodyRateBar::* part, bool position, double* q_bar,
@@ -33,6 +34,14 @@ struct ImpulseDerivatives::Work {
   // certificate.cpp
   double bias_margin();
   double gap_inconsistency(int island);
+
+  // followed.cpp
+  bool yields(int row) const;
+  void note_yielding(const ConstVectorRef& dw);
+  bool touches_idly();
+  bool ties_matter();
+  void solve_aside(VectorX& r);
+  bool shift_matters(const ContactRates::Touch& t, Vec3 way, double counts);
 
   // least_slack.cpp
   bool grants_slack() const;
@@ -119,7 +128,9 @@ struct ImpulseDerivatives::Work {
     MatrixX by_input;  // rows x inputs: what the least slack adds to right-hand sides of rows that hold
   } slack;
   bool wants_choice = true;
-  VectorX chosen;  // unknowns
+  double not_followed = 0.0;   // of the last direction: friction at its bound that it would make slide
+  double cannot_follow = 0.0;  // of the parameters that were examined
+  VectorX chosen;              // unknowns
 };
 
 }  // namespace articula

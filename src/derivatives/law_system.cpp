@@ -10,7 +10,8 @@ namespace articula {
 
 namespace {
 
-constexpr double consistent = 1e-13;  // what rounding leaves of Y^T rho
+constexpr double consistent = 1e-13;   // what rounding leaves of Y^T rho
+constexpr double contradicts = 1e-12;  // relative slack
 
 }  // namespace
 
@@ -32,8 +33,6 @@ bool LawSystem::prepare(const ContactProblem& problem, const RowMode* mode, cons
   }
   rows_.resize(problem.size);
   list_unknowns(problem_, mode_.data(), slides_.data(), unknowns_);
-  symmetric_ = std::all_of(unknowns_.begin(), unknowns_.end(),
-                           [](const ModeUnknown& u) { return u.tangents == 0 && u.compliance == 0.0; });
   null_spaces_found_ = false;
   slack_ = 0.0;
   inconsistency_ = -1.0;
@@ -42,12 +41,11 @@ bool LawSystem::prepare(const ContactProblem& problem, const RowMode* mode, cons
     if (!u.across && u.tangents == 0)
       slack_ = std::max(slack_, std::abs(sigma[u.row]) / problem.velocity_scale);
   }
-  idle_.clear();
-  for (const Block& block : problem.blocks) {
-    for (int i = block.first + 1; i < block.first + block.dim && block.kind == BlockKind::contact; ++i) {
-      if (mode_[i] == RowMode::hold && problem.g(i, i) <= 1e-20 * problem.mobility(block)) idle_.push_back(i);
-    }
-  }
+  left_out_.clear();
+  if (slack_ <= contradicts) leave_out_tangents();
+  symmetric_ = std::all_of(unknowns_.begin(), unknowns_.end(), [&](const ModeUnknown& u) {
+    return (u.tangents == 0 || joined(u)) && u.compliance == 0.0;
+  });
   return factor();
 }
 
@@ -181,7 +179,7 @@ void LawSystem::note_inconsistency(const double* x, int columns) {
   }
 }
 
-void LawSystem::null_covector(double* sigma) {
+void LawSystem::combine_null_covectors() {
   find_null_spaces();
   const int n = unknowns();
   x_.assign(n, 0.0);
@@ -190,7 +188,17 @@ void LawSystem::null_covector(double* sigma) {
     strip_add(x_.data(), Y_.data() + static_cast<std::size_t>(j) * n, weight, n);
     weight = weight > 1.6 ? weight - 0.6180339887 : weight + 0.3819660113;  // so that none cancel
   }
+}
+
+void LawSystem::null_covector(double* sigma) {
+  combine_null_covectors();
   spread_equations(x_.data(), sigma);
+}
+
+void LawSystem::null_covectors(double* c_bar, double* rho_bar) {
+  combine_null_covectors();
+  const std::vector<double> none(problem_.size, 0.0);
+  take_back(none.data(), c_bar, rho_bar);
 }
 
 void LawSystem::spread_equations(const double* x, double* sigma) const {
@@ -222,6 +230,7 @@ void LawSystem::solve(const double* c, const double* rho, double* dlam) {
     x_[k] = -gather(u, rows_.data());
     if (!u.across) {
       x_[k] += rho[u.row];
+      if (joined(u)) x_[k] += u.equation[0] * rho[u.row + 1];
     } else {
       const Block& block = problem_.blocks[u.block];
       for (int i = 0; i < u.tangents; ++i)
@@ -234,8 +243,10 @@ void LawSystem::solve(const double* c, const double* rho, double* dlam) {
   factor_.solve(x_.data());
   if (!symmetric_ && !regular()) keep_choice(x_.data(), 1);
   spread(unknowns_, x_.data(), dlam);
-  for (int i : idle_) {
-    const double off = std::abs(rho[i] - rows_[i]);
+  for (const LeftOut& out : left_out_) {
+    double off = rho[out.row] - rows_[out.row];
+    if (out.ratio != 0.0) off -= out.ratio * (rho[out.row - 1] - rows_[out.row - 1]);
+    off = std::abs(off);
     if (off > 0.0) inconsistency_ = std::max(inconsistency_, off / std::max(off, scale));
   }
 }
@@ -308,6 +319,7 @@ void LawSystem::take_back(const double* lam_bar, double* c_bar, double* rho_bar)
     const ModeUnknown& u = unknowns_[k];
     if (!u.across) {
       rho_bar[u.row] += x_[k];
+      if (joined(u)) rho_bar[u.row + 1] += u.equation[0] * x_[k];
       continue;
     }
     const Block& block = problem_.blocks[u.block];
@@ -341,13 +353,15 @@ double LawSystem::weight(int row) const {
 }
 
 bool LawSystem::slides() const {
-  return std::any_of(unknowns_.begin(), unknowns_.end(), [](const ModeUnknown& u) { return u.tangents > 0; });
+  return std::any_of(unknowns_.begin(), unknowns_.end(),
+                     [&](const ModeUnknown& u) { return u.tangents > 0 && !joined(u); });
 }
 
 void LawSystem::add_explicit(const double* dsigma, double* rho) const {
   add_explicit_rows(dsigma, rho);
   for (const ModeUnknown& u : unknowns_) {
-    for (int i = 0; i < u.tangents && !u.across; ++i) rho[u.row] -= u.equation[i] * dsigma[u.row + 1 + i];
+    if (u.across || joined(u)) continue;
+    for (int i = 0; i < u.tangents; ++i) rho[u.row] -= u.equation[i] * dsigma[u.row + 1 + i];
   }
 }
 
@@ -367,8 +381,8 @@ void LawSystem::add_explicit_rows(const double* dsigma, double* rho) const {
 void LawSystem::add_explicit_transposed(const double* rho_bar, double* sigma_bar) const {
   add_explicit_rows(rho_bar, sigma_bar);
   for (const ModeUnknown& u : unknowns_) {
-    for (int i = 0; i < u.tangents && !u.across; ++i)
-      sigma_bar[u.row + 1 + i] -= u.equation[i] * rho_bar[u.row];
+    if (u.across || joined(u)) continue;
+    for (int i = 0; i < u.tangents; ++i) sigma_bar[u.row + 1 + i] -= u.equation[i] * rho_bar[u.row];
   }
 }
 

@@ -15,6 +15,10 @@
 //   rho is made consistent with least slack       rho <- rho - Q Z H^-1 Y^T rho
 //   the part that is a matter of choice stays     dx  <- dx - Z H^-1 Y^T Q dx
 // as the step does with its modes held. What nothing slides on moves alike whoever carries the load.
+//
+// Tangents of a planar robot's contact (law_plane.cpp) are dependent from the start: of two that hold and see
+// the same motion, J_2 = ratio J_1, one unknown with the impulses (1, ratio) is left, and one along which
+// nothing can move is left out. What remains to be asked of them are sigma_2 = ratio sigma_1, sigma = 0.
 
 #include "articula/solvers/mode_system.hpp"
 #include "rank_factor.hpp"
@@ -53,10 +57,18 @@ class LawSystem {
   double softness(int block) const { return problem_.mobility(problem_.blocks[block]); }  // R
   const ContactProblem& problem() const { return problem_; }
 
+  // Tangents that were left out, and what is then asked of velocities: sigma[row] - ratio sigma[row - 1] = 0.
+  struct LeftOut {
+    int row = 0, normal = 0;
+    double ratio = 0.0;  // 0: nothing moves along it
+  };
+  const std::vector<LeftOut>& left_out() const { return left_out_; }
+
   const RowMode* mode() const { return mode_.data(); }
   const SlideState& slide(int block) const { return slides_[block]; }
   // sigma += a combination of Y, spread over the rows; after a solve.
   void null_covector(double* sigma);
+  void null_covectors(double* c_bar, double* rho_bar);  // the same, as solve_transposed returns covectors
   // Largest |K x - rhs| of the last solve relative to |rhs|: large where the right-hand side is out of range.
   // Negative if nothing but transposed systems has been solved yet.
   double inconsistency() const { return inconsistency_; }
@@ -75,8 +87,14 @@ class LawSystem {
 
  private:
   bool factor();
+  void leave_out_tangents();
+  // Two tangents in one.
+  bool joined(const ModeUnknown& u) const {
+    return !u.across && u.tangents > 0 && u.row != problem_.blocks[u.block].first;
+  }
   void find_yielding(const double* lam);
   void find_null_spaces();
+  void combine_null_covectors();  // into x_
   void make_consistent(double* x, int columns);
   void make_consistent_transposed(double* x);
   void keep_choice(double* x, int columns);
@@ -95,7 +113,7 @@ class LawSystem {
   bool symmetric_ = false;  // nothing slides
   bool yields_ = false;
   std::vector<ModeUnknown> unknowns_;
-  std::vector<int> idle_;  // held tangents along which nothing can move (out of the plane of a planar robot)
+  std::vector<LeftOut> left_out_;
   std::vector<RowMode> mode_;
   std::vector<SlideState> slides_;
   std::vector<double> x_, rows_, combined_, part_;

@@ -24,18 +24,18 @@ void RowProducts::list(const ContactRows& rows, const Constraints& constraints,
         rows_.push_back(first + r);
       }
       if (group.rows == 0) continue;
+      // Rows that are wanted from the first on are in place.
+      const bool in_place = lane[group.rows - 1] == group.rows - 1;
+      Lanes kept{};
+      for (int r = 0; r < group.rows; ++r) kept[r] = 1.0;
       for (int side = 0; side < 2; ++side) {
         if (quad.tree[side] < 0) continue;
         const int begin = constraints.trees[quad.tree[side]].dof_begin;
         for (int d = 0; d < quad.used[side]; ++d) {
           const Lanes j = rows.J()[quad.at[side] + d];
-          Lanes packed{};
-          bool any = false;
-          for (int r = 0; r < group.rows; ++r) {
-            packed[r] = j[lane[r]];
-            any |= packed[r] != 0.0;
-          }
-          if (!any) continue;
+          Lanes packed = j * kept;
+          for (int r = 0; r < group.rows && !in_place; ++r) packed[r] = j[lane[r]];
+          if (packed[0] == 0.0 && packed[1] == 0.0 && packed[2] == 0.0 && packed[3] == 0.0) continue;
           dofs_.push_back(begin + d);
           values_.push_back(packed);
         }

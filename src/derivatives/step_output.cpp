@@ -69,7 +69,11 @@ void StepOutput::against(const StepInputs& in, const ConstVectorRef& x_bar, Vect
 
 // Rows of q+ from those of v+: h Jr (v+ rows).
 void StepOutput::position_rows(MatrixRef J) const {
-  J.topRows(nv_) = h_ * J.middleRows(nv_, nv_);
+  for (Eigen::Index c = 0; c < J.cols(); ++c) {
+    double* __restrict q = J.data() + c * J.outerStride();
+    const double* __restrict v = q + nv_;
+    for (int d = 0; d < nv_; ++d) q[d] = h_ * v[d];
+  }
   for (size_t i = 0; i < turning_.size(); ++i) {
     for (Eigen::Index c = 0; c < J.cols(); ++c) {
       double* turn = &J(turning_[i], c);

@@ -117,13 +117,15 @@ void StepDifferentiator::exact_gradient(bool parameters) {
 
 // Nimble, IV-D: with dl/dsigma = J v_bar, contacts whose parting would lower the loss part, those whose
 // approach would hold. The assignment with the larger |dl/dv|^2 + |dl/dtau|^2 / h is kept.
-void StepDifferentiator::complementarity_aware_gradient(StepWorkspace& last, bool parameters,
+void StepDifferentiator::complementarity_aware_gradient(StepWorkspace& last,
+                                                        const std::vector<ParameterSlice>& parameters,
                                                         GradientCertificate& certificate) {
   const ContactRows& rows = last.contact->rows;
   const int nv = last.model().nv();
   VectorX v_bar(w_.size());
   contact_->output_against(x_bar_, v_bar, z_bar_);
-  exact_gradient(parameters);
+  exact_gradient(!parameters.empty());
+  contact_->examine(parameters);
   certify(last, certificate);
   sigma_bar_.resize(rows.size());
   const VectorX head = v_bar.head(nv);
@@ -146,7 +148,7 @@ void StepDifferentiator::complementarity_aware_gradient(StepWorkspace& last, boo
   };
   z_other_ = z_bar_;
   if (!contact_->relabel(modes_)) return;
-  exact_gradient(parameters);
+  exact_gradient(!parameters.empty());
   if (worth(z_bar_) > worth(z_other_))
     certify(last, certificate);
   else
@@ -181,10 +183,11 @@ void StepDifferentiator::pullback(StepWorkspace& last, const State& start, const
     return unpack(model, settings, result);
   }
   if (settings.mode == GradientMode::complementarity_aware && contact_) {
-    complementarity_aware_gradient(last, parameters, result.certificate);
+    complementarity_aware_gradient(last, settings.parameters, result.certificate);
     return unpack(model, settings, result);
   }
   exact_gradient(parameters);
+  if (contact_) contact_->examine(settings.parameters);
   certify(last, result.certificate);
   if (settings.mode == GradientMode::elastic && contact_) {
     const BounceTiming timing = bounce_timing(model, last.data, *last.contact, last.dt());

@@ -27,7 +27,8 @@ class StepDifferentiator {
   bool prepare(StepWorkspace& last);
   void exact_jacobians(StepWorkspace& last, StepJacobians& result);
   void exact_gradient(bool parameters);  // x_bar_ to z_bar_
-  void complementarity_aware_gradient(StepWorkspace& last, bool parameters, GradientCertificate& certificate);
+  void complementarity_aware_gradient(StepWorkspace& last, const std::vector<ParameterSlice>& parameters,
+                                      GradientCertificate& certificate);
   void certify(const StepWorkspace& last, GradientCertificate& certificate);
   void difference_jacobians(StepWorkspace& last, const State& start, const Input& input,
                             const GradientSettings& settings, StepJacobians& result);

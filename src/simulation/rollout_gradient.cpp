@@ -47,7 +47,8 @@ class Backward {
     for (int end = steps_; end > 0;) {
       const int begin = (end - 1) / stride_ * stride_;
       recompute(begin, end);
-      for (int i = end - 1; i >= begin; --i) step_back(i, stretch_[i - begin]);
+      for (int i = end - 1; i >= begin; --i)
+        step_back(i, stride_ == 1 ? checkpoints_[i] : stretch_[i - begin]);
       end = begin;
     }
     result_.q = adjoint_.q;
@@ -80,13 +81,15 @@ class Backward {
     step_.warm.entries.clear();
     checkpoints_.clear();
     const int kept = steps_ / stride_ + 1;
+    checkpoints_.reserve(kept);
+    result_.rollout.reports.reserve(steps_);
     result_.rollout.q.resize(model_.nq(), kept);
     result_.rollout.v.resize(model_.nv(), kept);
     result_.rollout.activation.resize(model_.na(), kept);
     result_.rollout.time.resize(kept);
     for (int i = 0; i < steps_; ++i) {
       const bool keep = i % stride_ == 0;
-      if (keep) checkpoints_.push_back({step_.next, step_.warm});
+      if (keep) checkpoints_.push_back({step_.next, stride_ == 1 ? WarmStart{} : step_.warm});
       take(i, step_.next);
       result_.rollout.reports.push_back(step_.report);
       if (stride_ == 1) checkpoints_.back().warm = step_.warm;  // its own modes
@@ -105,11 +108,8 @@ class Backward {
 
   // States and modes of steps [begin, end).
   void recompute(int begin, int end) {
+    if (stride_ == 1) return;  // all of them are kept
     const Checkpoint& from = checkpoints_[begin / stride_];
-    if (stride_ == 1) {
-      stretch_.assign(1, from);
-      return;
-    }
     stretch_.resize(end - begin);
     step_.next = from.state;
     step_.warm = from.warm;

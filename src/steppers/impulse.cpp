@@ -96,6 +96,7 @@ void solve_islands(ImpulseWork& work, double gravity_step, bool warm, StepReport
   report.guessed_islands = 0;
   report.residual = 0.0;
   report.contact = SolveStatus::solved;
+  work.ambiguous = false;
   for (const Island& island : rows.islands()) {
     const ContactProblem problem = rows.problem(island, gravity_step);
     const SolveReport solved =
@@ -106,6 +107,7 @@ void solve_islands(ImpulseWork& work, double gravity_step, bool warm, StepReport
     report.guessed_islands += solved.stage == SolveStage::guess;
     report.residual = std::max(report.residual, solved.relative_residual);
     report.contact = std::max(report.contact, solved.status);
+    work.ambiguous |= solved.status == SolveStatus::multiple;
     report.iterations += solved.iterations;
     // Where biases contradict each other a row may part by its slack and carry a load: it holds.
     for (int i = island.row_begin; i < island.row_begin + island.rows; ++i) {

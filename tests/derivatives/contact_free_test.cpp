@@ -13,7 +13,7 @@
 #include "tests/support/random_forces.hpp"
 #include "tests/support/ridders.hpp"
 
-namespace articula::testing {
+namespace articula::testing::contact_free_test {
 namespace {
 
 struct StepCase {
@@ -227,4 +227,4 @@ TEST(contact_free_derivatives, do_not_allocate) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::contact_free_test

@@ -11,7 +11,7 @@
 #include "tests/support/effort.hpp"
 #include "tests/support/random_tree.hpp"
 
-namespace articula::testing {
+namespace articula::testing::impulse_test {
 namespace {
 
 constexpr ParameterKind kinds[] = {
@@ -202,4 +202,4 @@ TEST(impulse_derivatives, of_own_robots_in_contact) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::impulse_test

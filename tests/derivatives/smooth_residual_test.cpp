@@ -12,7 +12,7 @@
 #include "tests/support/random_forces.hpp"
 #include "tests/support/ridders.hpp"
 
-namespace articula::testing {
+namespace articula::testing::smooth_residual_test {
 namespace {
 
 // A force at a point of the world, on a body.
@@ -194,4 +194,4 @@ TEST(smooth_residual, does_not_allocate) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::smooth_residual_test

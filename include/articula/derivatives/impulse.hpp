@@ -10,6 +10,7 @@
 
 #include "articula/derivatives/implicit.hpp"
 #include "articula/derivatives/smooth_residual.hpp"
+#include "articula/model/parameters.hpp"
 #include "articula/steppers/impulse.hpp"
 
 namespace articula {
@@ -43,6 +44,10 @@ class ImpulseDerivatives final : public ImplicitStep {
   [[nodiscard]] bool relabel(const std::vector<RowMode>& modes);
   // Whether products against covectors include parameters; they do at first.
   void want_parameters(bool wanted);
+
+  // Certificates from now on, until the next step, also tell whether the rows could follow a change of these
+  // parameters: products against covectors have no direction to judge by. After want_parameters(true).
+  void examine(const std::vector<ParameterSlice>& parameters);
 
   // With x = (q, v, w) of n = 2nv + na numbers: dx+/dx (n x n), dx+/du (n x nu).
   void jacobians(MatrixRef by_state, MatrixRef by_control);

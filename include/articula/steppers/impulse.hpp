@@ -64,6 +64,7 @@ struct ImpulseWork {
   VectorX v_free, v_next, q_next, activation_next, impulse;
   std::vector<double> speed;  // per collider
   WarmStart again;            // from one pass of a step to the next
+  bool ambiguous = false;  // some island has other solutions, or is not known to have the smallest impulses
 };
 
 // Takes `state` one step on, in place, unless the report's status says that it could not. warm: read, then
