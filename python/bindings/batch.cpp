@@ -76,8 +76,10 @@ std::shared_ptr<KeptBatchStep> step(const OwnedBatch& batch, const BatchState& x
   if (!keep_contacts) result->contacts.clear();
   result->start = x;
   result->controls = columns;
-  if (warm != nullptr) result->warm = *warm;
-  batch.step(result->start, result->controls, *result);
+  if (warm != nullptr)
+    batch.step(result->start, result->controls, *warm, *result);
+  else
+    batch.step(result->start, result->controls, *result);
   return result;
 }
 

@@ -57,6 +57,18 @@ def test_jacobians_are_those_of_differences(name, where):
     assert d.certificate.valid and "certificate" in repr(d.certificate)
 
 
+@pytest.mark.parametrize("contact", ["ncp", "lcp"])
+@pytest.mark.parametrize("name", ["arm", "biped", "half_cheetah", "hopper"])
+def test_jacobians_of_robots_left_alone_are_those_of_differences(name, contact):
+    model = art.load(name)
+    sim = art.Simulation(model, contact=contact)
+    path = sim.rollout(model.neutral_state(), np.zeros((500, model.nu)))
+    for i in (0, 100, 500):
+        d = sim.jacobians(sim.step(path.state(i), np.zeros(model.nu)))
+        expected = jacobian_by_differences(sim, path.state(i), np.zeros(model.nu))
+        assert np.allclose(np.hstack([d.by_state, d.by_control]), expected, rtol=1e-3, atol=1e-5), i
+
+
 def test_a_pullback_is_the_transposed_jacobian(quadruped):
     sim = art.Simulation(quadruped)
     step = sim.step(in_contact(quadruped), np.zeros(quadruped.nu))

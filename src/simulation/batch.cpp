@@ -73,11 +73,13 @@ BatchState Batch::neutral_states() const {
   return x;
 }
 
-void Batch::step(const BatchState& x, const ConstMatrixRef& controls, BatchStep& result) const {
+// guesses: those in the result if there are none.
+void Batch::step_from(const BatchState& x, const ConstMatrixRef& controls,
+                      const std::vector<WarmStart>* guesses, BatchStep& result) const {
   const Model& model = threads_->models.front();
   require_states(model, x, size());
   if (controls.cols() > 0) require_shape("controls", controls, model.nu(), size());
-  require_warm(result.warm, size());
+  require_warm(guesses != nullptr ? *guesses : result.warm, size());
   if (&x != &result.next) articula::size(result.next, model, size());
   result.warm.resize(size());
   result.reports.resize(size());
@@ -88,7 +90,10 @@ void Batch::step(const BatchState& x, const ConstMatrixRef& controls, BatchStep&
       worker.step.input.controls = controls.col(e);
     else
       worker.step.input.controls.resize(0);
-    std::swap(worker.step.warm, result.warm[e]);
+    if (guesses != nullptr)
+      worker.step.warm = (*guesses)[e];
+    else
+      std::swap(worker.step.warm, result.warm[e]);
     worker.workspace.step(worker.start, worker.step.input, worker.step);
     std::swap(worker.step.warm, result.warm[e]);
     store(worker.step.next, result.next, e);
@@ -97,11 +102,21 @@ void Batch::step(const BatchState& x, const ConstMatrixRef& controls, BatchStep&
   });
 }
 
+void Batch::step(const BatchState& x, const ConstMatrixRef& controls, BatchStep& result) const {
+  step_from(x, controls, nullptr, result);
+}
+
+void Batch::step(const BatchState& x, const ConstMatrixRef& controls, const std::vector<WarmStart>& warm,
+                 BatchStep& result) const {
+  if (&warm == &result.warm) return step_from(x, controls, nullptr, result);
+  if (warm.empty()) result.warm.assign(size(), {});
+  step_from(x, controls, warm.empty() ? nullptr : &warm, result);
+}
+
 BatchStep Batch::step(const BatchState& x, const ConstMatrixRef& controls,
                       const std::vector<WarmStart>& warm) const {
   BatchStep result;
-  result.warm = warm;
-  step(x, controls, result);
+  step(x, controls, warm, result);
   return result;
 }
 

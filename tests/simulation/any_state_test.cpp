@@ -11,7 +11,7 @@
 #include "articula/simulation/simulation.hpp"
 #include "tests/support/scene.hpp"
 
-namespace articula::testing {
+namespace articula::testing::any_state_test {
 namespace {
 
 bool all_finite(const StepGradient& gradient) {
@@ -108,4 +108,4 @@ TEST(gradients_at_any_state, of_duplicate_contacts_and_mass_ratios_of_a_million_
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::any_state_test

@@ -6,7 +6,7 @@
 #include "articula/io/load.hpp"
 #include "articula/simulation/snapshot.hpp"
 
-namespace articula {
+namespace articula::batch_test {
 namespace {
 
 bool same_bits(const MatrixX& a, const MatrixX& b) {
@@ -65,6 +65,27 @@ TEST(Batch, single_steps_in_place_follow_the_rollout) {
   }
 }
 
+TEST(Batch, guesses_beside_the_result_are_those_within_it_and_stay_as_they_are) {
+  const Model model = load("half_cheetah");
+  const Batch batch(model, 5, {}, 2);
+  BatchStep within;
+  within.next = scattered(batch);
+  for (int i = 0; i < 60; ++i) batch.step(within.next, MatrixX(model.nu(), 0), within);
+  const BatchState x = within.next;
+  const std::vector<WarmStart> guesses = within.warm;
+  BatchStep beside = within;  // results of another step, to be written over
+  batch.step(x, MatrixX(model.nu(), 0), within);
+  for (int k = 0; k < 2; ++k) {
+    batch.step(x, MatrixX(model.nu(), 0), guesses, beside);
+    EXPECT_TRUE(same_bits(beside.next.q, within.next.q) && same_bits(beside.next.v, within.next.v));
+    for (size_t e = 0; e < guesses.size(); ++e) {
+      EXPECT_EQ(beside.reports[e].guessed_islands, within.reports[e].guessed_islands);
+      EXPECT_EQ(beside.warm[e].entries.size(), within.warm[e].entries.size());
+    }
+  }
+  EXPECT_THROW(batch.step(x, MatrixX(model.nu(), 0), {WarmStart{}}, beside), Error);
+}
+
 TEST(Batch, each_environment_may_have_its_own_model) {
   const Model model = load("quadruped");
   std::vector<Model> models;
@@ -120,4 +141,4 @@ TEST(Batch, wrong_shapes_are_refused) {
 }
 
 }  // namespace
-}  // namespace articula
+}  // namespace articula::batch_test

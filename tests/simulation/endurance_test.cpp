@@ -9,7 +9,7 @@
 #include "articula/simulation/simulation.hpp"
 #include "tests/support/allocations.hpp"
 
-namespace articula {
+namespace articula::endurance_test {
 namespace {
 
 class endurance : public ::testing::TestWithParam<std::string> {};
@@ -83,4 +83,4 @@ INSTANTIATE_TEST_SUITE_P(own_models, endurance, ::testing::ValuesIn(model_names(
                          [](const auto& info) { return info.param; });
 
 }  // namespace
-}  // namespace articula
+}  // namespace articula::endurance_test

@@ -10,7 +10,7 @@
 #include "articula/simulation/snapshot.hpp"
 #include "tests/support/scene.hpp"
 
-namespace articula::testing {
+namespace articula::testing::gradients_test {
 namespace {
 
 bool same_bits(const MatrixX& a, const MatrixX& b) {
@@ -230,4 +230,4 @@ TEST(gradients, of_a_step_that_failed_are_refused) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::gradients_test

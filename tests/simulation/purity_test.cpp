@@ -7,9 +7,10 @@
 #include "articula/simulation/batch.hpp"
 #include "articula/simulation/rollout.hpp"
 #include "articula/simulation/snapshot.hpp"
+#include "tests/support/effort.hpp"
 #include "tests/support/random_tree.hpp"
 
-namespace articula {
+namespace articula::purity_test {
 namespace {
 
 class purity : public ::testing::TestWithParam<std::tuple<std::string, Contact>> {
@@ -17,6 +18,10 @@ class purity : public ::testing::TestWithParam<std::tuple<std::string, Contact>>
   Model model = load(std::get<0>(GetParam()));
   Contact law = std::get<1>(GetParam());
   std::mt19937 random{17};
+  const bool stacked = std::get<0>(GetParam()) == "stack";
+
+  // Steps in the stack take minutes under the sanitizers.
+  int fewer(int steps) const { return testing::sanitized && stacked ? steps / 5 : steps; }
 
   State start() {
     State x = neutral_state(model);
@@ -50,7 +55,7 @@ WarmStart wrong(WarmStart warm, std::mt19937& random) {
 
 TEST_P(purity, cold_warm_and_wrong_warm_starts_agree_to_the_bit) {
   const Simulation simulation(model, {.contact = law});
-  constexpr int steps = 250;
+  const int steps = fewer(250);
   const MatrixX u = controls(steps);
   Step warm;
   warm.next = start();
@@ -81,7 +86,6 @@ TEST_P(purity, cold_warm_and_wrong_warm_starts_agree_to_the_bit) {
     }
   }
   // In a stack the loads between many corners may come out of another softness (docs/solvers.md).
-  const bool stacked = std::get<0>(GetParam()) == "stack";
   EXPECT_LE(differ, stacked ? compared / 10 : compared / 250)
       << "of " << compared << ", velocities by up to " << farthest;
   EXPECT_LT(farthest, 1e-8);
@@ -90,7 +94,8 @@ TEST_P(purity, cold_warm_and_wrong_warm_starts_agree_to_the_bit) {
 }
 
 TEST_P(purity, state_hashes_are_the_same_run_after_run_on_any_number_of_threads_and_across_snapshots) {
-  constexpr int steps = 120, half = 50, count = 3;
+  constexpr int count = 3;
+  const int steps = fewer(120), half = fewer(50);
   const MatrixX u = controls(steps);
   const State x = start();
   const Simulation simulation(model, {.contact = law});
@@ -129,4 +134,4 @@ INSTANTIATE_TEST_SUITE_P(own_models, purity,
                          });
 
 }  // namespace
-}  // namespace articula
+}  // namespace articula::purity_test

@@ -7,7 +7,7 @@
 #include "articula/io/load.hpp"
 #include "tests/support/scene.hpp"
 
-namespace articula::testing {
+namespace articula::testing::rollout_gradient_test {
 namespace {
 
 // 1/2 |v_T|^2 + weight . v_i + |u|^2 / 2
@@ -121,4 +121,4 @@ TEST(rollout_gradient, gives_hessian_vector_products_of_a_symmetric_hessian) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::rollout_gradient_test

@@ -10,7 +10,7 @@
 #include "articula/simulation/snapshot.hpp"
 #include "tests/support/allocations.hpp"
 
-namespace articula {
+namespace articula::simulation_test {
 namespace {
 
 Model box_on_floor(const char* extra = "") {
@@ -252,4 +252,4 @@ TEST(Rollout, a_controller_sees_the_state_before_each_step) {
 }
 
 }  // namespace
-}  // namespace articula
+}  // namespace articula::simulation_test

@@ -6,7 +6,7 @@
 #include "articula/io/load.hpp"
 #include "articula/simulation/rollout.hpp"
 
-namespace articula {
+namespace articula::snapshot_test {
 namespace {
 
 struct Moving {
@@ -76,4 +76,4 @@ TEST(Snapshot, belongs_to_variants_of_its_model_too) {
 }
 
 }  // namespace
-}  // namespace articula
+}  // namespace articula::snapshot_test

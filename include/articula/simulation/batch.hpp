@@ -76,6 +76,9 @@ class Batch {
   // controls: nu x N, or without columns for none. The warm starts in `result` are guesses, and then those of
   // the next step. x may be result.next. Throws Error for wrong sizes.
   void step(const BatchState& x, const ConstMatrixRef& controls, BatchStep& result) const;
+  // Guesses that stay as they are: N of them, or none. Each thread copies those of its environments.
+  void step(const BatchState& x, const ConstMatrixRef& controls, const std::vector<WarmStart>& warm,
+            BatchStep& result) const;
   BatchStep step(const BatchState& x, const ConstMatrixRef& controls,
                  const std::vector<WarmStart>& warm = {}) const;
 
@@ -92,6 +95,9 @@ class Batch {
 
  private:
   struct Threads;
+  void step_from(const BatchState& x, const ConstMatrixRef& controls, const std::vector<WarmStart>* guesses,
+                 BatchStep& result) const;
+
   std::unique_ptr<Threads> threads_;
 };
 
