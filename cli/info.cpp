@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <string>
@@ -112,15 +113,25 @@ std::string law_text(const ActuatorDescription& a) {
 
 // ---- as tables
 
+// Of bodies that nothing moves; Model::total_mass is that of all others.
+double fixed_mass(const Model& model) {
+  double mass = -model.total_mass();
+  const Structure& s = model.structure();
+  for (std::size_t b = 1; b < s.bodies.size(); ++b) mass += model.theta()[s.bodies[b].inertia];
+  return std::abs(mass) < 1e-9 * (1.0 + model.total_mass()) ? 0.0 : mass;
+}
+
 std::string summary_text(const std::string& source, const Model& model) {
   const Description& d = model.description();
+  const double fixed = fixed_mass(model);
   return fmt::format(
       "{} ({})\n"
       "nq {}, nv {}, controls {}, activations {}; {} bodies in {} moving links, {} geometries, {} frames\n"
-      "mass {:.6g} kg, gravity ({:g}, {:g}, {:g}) m/s^2, timestep {:g} s{}\n",
+      "mass {:.6g} kg{}, gravity ({:g}, {:g}, {:g}) m/s^2, timestep {:g} s{}\n",
       d.name, source, model.nq(), model.nv(), model.nu(), model.na(), model.nbody() - 1, model.nlink() - 1,
-      d.geometries.size(), d.frames.size(), model.total_mass(), d.gravity.x(), d.gravity.y(), d.gravity.z(),
-      d.timestep,
+      d.geometries.size(), d.frames.size(), model.total_mass(),
+      fixed != 0.0 ? fmt::format(" that moves and {:.6g} kg that is fixed", fixed) : "", d.gravity.x(),
+      d.gravity.y(), d.gravity.z(), d.timestep,
       d.medium.density != 0.0 || d.medium.viscosity != 0.0
           ? fmt::format(", medium of {:g} kg/m^3 and {:g} Pa s", d.medium.density, d.medium.viscosity)
           : "");
@@ -300,6 +311,7 @@ Json to_json(const std::string& source, const Model& model) {
           {"na", model.na()},
           {"links", model.nlink() - 1},
           {"mass", model.total_mass()},
+          {"fixed_mass", fixed_mass(model)},
           {"gravity", {d.gravity.x(), d.gravity.y(), d.gravity.z()}},
           {"timestep", d.timestep},
           {"geometries", d.geometries.size()},

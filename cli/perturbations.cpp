@@ -1,5 +1,6 @@
 #include "cli/perturbations.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "articula/error.hpp"
@@ -68,7 +69,8 @@ Start starting_point(const Model& model, const std::string& keyframe,
   return start;
 }
 
-std::vector<Push> parse_pushes(const Model& model, const std::vector<std::string>& texts) {
+std::vector<Push> parse_pushes(const Model& model, const std::vector<std::string>& texts, double from,
+                               double to) {
   std::vector<Push> pushes;
   for (const std::string& text : texts) {
     const std::size_t colon = text.rfind(':'), at = text.find('@', colon == std::string::npos ? 0 : colon);
@@ -77,7 +79,7 @@ std::vector<Push> parse_pushes(const Model& model, const std::vector<std::string
     const std::vector<double> force =
         numbers_of(text.substr(colon + 1, at == std::string::npos ? at : at - colon - 1), text, "--push");
     if (force.size() != 3) throw articula::Error("--push '{}': a force has three numbers", text);
-    Push push{model.body(text.substr(0, colon)), {force[0], force[1], force[2]}, 0.0, 0.1};
+    Push push{model.body(text.substr(0, colon)), {force[0], force[1], force[2]}, from, from + 0.1};
     if (push.body == 0) throw articula::Error("--push '{}': the world does not move", text);
     if (at != std::string::npos) {
       const std::size_t plus = text.find('+', at);
@@ -88,17 +90,22 @@ std::vector<Push> parse_pushes(const Model& model, const std::vector<std::string
       if (!(duration > 0.0)) throw articula::Error("--push '{}': the duration must be positive", text);
       push.end = push.begin + duration;
     }
+    if (push.end <= from || push.begin >= to)
+      throw articula::Error(
+          "--push '{}': the simulation goes from {:g} to {:g} s, and the push is outside of it", text, from,
+          to);
     pushes.push_back(push);
   }
   return pushes;
 }
 
-void apply(const std::vector<Push>& pushes, double time, const Model& model, Input& input) {
+void apply(const std::vector<Push>& pushes, double time, double dt, const Model& model, Input& input) {
   if (pushes.empty()) return;
   input.wrenches.setZero(6, model.nbody());
-  for (const Push& push : pushes)
-    if (time >= push.begin - 1e-9 && time < push.end - 1e-9)
-      input.wrenches.col(push.body).head<3>() += push.force;
+  for (const Push& push : pushes) {
+    const double overlap = std::min(push.end, time + dt) - std::max(push.begin, time);
+    if (overlap > 0.0) input.wrenches.col(push.body).head<3>() += overlap / dt * push.force;
+  }
 }
 
 }  // namespace articula::cli

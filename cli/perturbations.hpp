@@ -26,10 +26,12 @@ struct Push {
 };
 
 // Of texts BODY:FX,FY,FZ[@TIME[+DURATION]]; without a duration it lasts 0.1 s. Throws Error for anything
-// else.
-std::vector<Push> parse_pushes(const Model& model, const std::vector<std::string>& texts);
+// else, and for pushes outside of the simulated time.
+std::vector<Push> parse_pushes(const Model& model, const std::vector<std::string>& texts, double from,
+                               double to);
 
-// Sets input.wrenches to what pushes during the step that begins at `time`.
-void apply(const std::vector<Push>& pushes, double time, const Model& model, Input& input);
+// Sets input.wrenches to what pushes during the step that begins at `time`. A push that lasts for a part of
+// the step has the impulse of that part.
+void apply(const std::vector<Push>& pushes, double time, double dt, const Model& model, Input& input);
 
 }  // namespace articula::cli

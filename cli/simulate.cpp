@@ -159,7 +159,7 @@ Summary simulate(const Simulation& simulation, const SimulateOptions& options, C
   Progress progress("simulating " + options.model, static_cast<std::size_t>(steps));
   for (int i = 0; i < steps; ++i) {
     step.input.controls = controls.at(i, step.next.time, simulation.dt());
-    apply(pushes, step.next.time, model, step.input);
+    apply(pushes, step.next.time, simulation.dt(), model, step.input);
     const Clock::time_point before = Clock::now();
     simulation.step(step.next, step.input, step);
     summary.step_seconds += std::chrono::duration<double>(Clock::now() - before).count();
@@ -222,8 +222,9 @@ void run(const SimulateOptions& options) {
   const Simulation simulation(model, settings);
   const Start start = starting_point(model, options.keyframe, options.velocities);
   Controls controls(model, options.controls, start.controls);
-  const std::vector<Push> pushes = parse_pushes(model, options.pushes);
   const int steps = wanted_steps(options, simulation.dt(), controls);
+  const double from = start.state.time, to = from + steps * simulation.dt();
+  const std::vector<Push> pushes = parse_pushes(model, options.pushes, from, to);
   Recording recording;
   const bool record = !options.csv.empty() || !options.npz.empty();
   const Summary summary =
