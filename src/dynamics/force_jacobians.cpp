@@ -128,7 +128,7 @@ ArticulatedInertia& operator+=(ArticulatedInertia& a, const ArticulatedInertia& 
   return a;
 }
 
-Force operator*(const ArticulatedInertia& a, const Motion& m) {
+Force act(const ArticulatedInertia& a, const Motion& m) {
   return {a.rotational * m.angular + transpose_times(a.coupling, m.linear),
           a.coupling * m.angular + a.linear * m.linear};
 }
@@ -149,9 +149,9 @@ void add_field_jacobians(const Model& model, const Data& data, const WrenchField
     const int k = s.dofs[d].link;
     const Motion& S = data.S[d];
     const TurnRate& X = work.by_turn[k];
-    work.dof_rate[d] = work.by_motion[k] * S;
+    work.dof_rate[d] = act(work.by_motion[k], S);
     work.dof_turn[d] = transpose_times(X.moment, S.angular) + transpose_times(X.force, S.linear);
-    work.dof_change[d] = cross(S, field.subtree[s.links[k].body]) + work.by_motion[k] * data.psi_dot[d] +
+    work.dof_change[d] = cross(S, field.subtree[s.links[k].body]) + act(work.by_motion[k], data.psi_dot[d]) +
                          Force{X.moment * S.angular, X.force * S.angular};
   }
   for (int j = 0; j < s.nv; ++j) {

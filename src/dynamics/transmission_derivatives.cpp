@@ -21,13 +21,13 @@ Vec3 axis_change(const TurningGear& gear, Vec3 turn, Vec3 dgear) {
   return transpose_times(gear.R, dgear) + cross(gear.axis, turn);
 }
 
-void add3(double* to, Vec3 a) {
+void add_to(double* to, Vec3 a) {
   for (int i = 0; i < 3; ++i) to[i] += a[i];
 }
 
 void axis_against(const TurningGear& gear, Vec3 axis_bar, double* turn_bar, double* gear_bar) {
-  if (gear.in_parent) add3(turn_bar, cross(axis_bar, gear.axis));
-  if (gear_bar != nullptr) add3(gear_bar, gear.in_parent ? gear.R * axis_bar : axis_bar);
+  if (gear.in_parent) add_to(turn_bar, cross(axis_bar, gear.axis));
+  if (gear_bar != nullptr) add_to(gear_bar, gear.in_parent ? gear.R * axis_bar : axis_bar);
 }
 
 void measure_turning_along(const Model& model, ForceDerivativeWork& work, const ForceArguments& at,
@@ -59,23 +59,23 @@ void measure_turning_against(const Model& model, const ForceDerivativeWork& work
   const double l_bar = work.length[i], rate_bar = work.velocity[i];
   if (!free) {
     const Vec3 g = load3(gear.gear);
-    add3(to.q + gear.turning, transpose_times(inverse_right_jacobian(gear.turn), g) * l_bar);
-    if (turning_bar != nullptr) add3(turning_bar, gear.turn * l_bar);
+    add_to(to.q + gear.turning, transpose_times(inverse_right_jacobian(gear.turn), g) * l_bar);
+    if (turning_bar != nullptr) add_to(turning_bar, gear.turn * l_bar);
   }
   axis_against(gear, load3(at.v + gear.turning) * rate_bar, to.q + gear.turning, turning_bar);
-  add3(to.v + gear.turning, gear.axis * rate_bar);
+  add_to(to.v + gear.turning, gear.axis * rate_bar);
   if (!free) return;
-  if (gear_bar != nullptr) add3(gear_bar, load3(at.v + gear.shifting) * rate_bar);
-  add3(to.v + gear.shifting, load3(model.theta().data() + offset) * rate_bar);
+  if (gear_bar != nullptr) add_to(gear_bar, load3(at.v + gear.shifting) * rate_bar);
+  add_to(to.v + gear.shifting, load3(model.theta().data() + offset) * rate_bar);
 }
 
 // Which of the three kinds an actuator is of; frames are elsewhere.
-enum class Kind { scalar, turning, tendon, frame };
-Kind kind_of(const Model& model, int i) {
+enum class Pull { scalar, turning, tendon, frame };
+Pull kind_of(const Model& model, int i) {
   const TransmissionType type = model.description().actuators[i].transmission;
-  if (type == TransmissionType::frame) return Kind::frame;
-  if (type == TransmissionType::tendon) return Kind::tendon;
-  return on_scalar_joint(model, i) ? Kind::scalar : Kind::turning;
+  if (type == TransmissionType::frame) return Pull::frame;
+  if (type == TransmissionType::tendon) return Pull::tendon;
+  return on_scalar_joint(model, i) ? Pull::scalar : Pull::turning;
 }
 
 }  // namespace
@@ -87,16 +87,16 @@ void measure_along(const Model& model, const ForceWork& forces, ForceDerivativeW
     const ActuatorIndex& actuator = s.actuators[i];
     const double g = model.theta()[actuator.gear];
     const double dg = along.theta == nullptr ? 0.0 : along.theta[actuator.gear];
-    const Kind kind = kind_of(model, i);
-    if (kind == Kind::scalar) {
+    const Pull kind = kind_of(model, i);
+    if (kind == Pull::scalar) {
       const JointIndex& joint = s.joints[actuator.target];
       work.length[i] = dg * at.q[joint.q] + (along.q == nullptr ? 0.0 : g * along.q[joint.dof]);
       work.velocity[i] = dg * at.v[joint.dof] + (along.v == nullptr ? 0.0 : g * along.v[joint.dof]);
-    } else if (kind == Kind::tendon) {
+    } else if (kind == Pull::tendon) {
       const int t = actuator.target;
       work.length[i] = dg * forces.tendon_length[t] + g * work.tendon_length[t];
       work.velocity[i] = dg * forces.tendon_velocity[t] + g * work.tendon_velocity[t];
-    } else if (kind == Kind::turning) {
+    } else if (kind == Pull::turning) {
       measure_turning_along(model, work, at, along, i);
     }
   }
@@ -108,22 +108,22 @@ void measure_against(const Model& model, const ForceWork& forces, ForceDerivativ
   for (int i = 0; i < s.nu; ++i) {
     const ActuatorIndex& actuator = s.actuators[i];
     const double g = model.theta()[actuator.gear], l_bar = work.length[i], rate_bar = work.velocity[i];
-    const Kind kind = kind_of(model, i);
+    const Pull kind = kind_of(model, i);
     double g_bar = 0.0;
-    if (kind == Kind::scalar) {
+    if (kind == Pull::scalar) {
       const JointIndex& joint = s.joints[actuator.target];
       to.q[joint.dof] += g * l_bar;
       to.v[joint.dof] += g * rate_bar;
       g_bar = at.q[joint.q] * l_bar + at.v[joint.dof] * rate_bar;
-    } else if (kind == Kind::tendon) {
+    } else if (kind == Pull::tendon) {
       const int t = actuator.target;
       work.tendon_length[t] += g * l_bar;
       work.tendon_velocity[t] += g * rate_bar;
       g_bar = forces.tendon_length[t] * l_bar + forces.tendon_velocity[t] * rate_bar;
-    } else if (kind == Kind::turning) {
+    } else if (kind == Pull::turning) {
       measure_turning_against(model, work, at, to, i);
     }
-    if (to.theta != nullptr && kind != Kind::frame) to.theta[actuator.gear] += g_bar;
+    if (to.theta != nullptr && kind != Pull::frame) to.theta[actuator.gear] += g_bar;
   }
 }
 
@@ -137,18 +137,18 @@ void transmit_along(const Model& model, const ForceWork& forces, ForceDerivative
     const double* dgear = along.theta == nullptr ? nullptr : along.theta + actuator.gear;
     const double f = forces.force[i], df = work.force[i];
     const double along_gear = gear[0] * df + (dgear == nullptr ? 0.0 : dgear[0] * f);
-    const Kind kind = kind_of(model, i);
-    if (kind == Kind::scalar) actuator_forces[s.joints[actuator.target].dof] += along_gear;
-    if (kind == Kind::tendon) work.tendon_drive[actuator.target] += along_gear;
-    if (kind != Kind::turning) continue;
+    const Pull kind = kind_of(model, i);
+    if (kind == Pull::scalar) actuator_forces[s.joints[actuator.target].dof] += along_gear;
+    if (kind == Pull::tendon) work.tendon_drive[actuator.target] += along_gear;
+    if (kind != Pull::turning) continue;
     const TurningGear turning = turning_gear(model, i, at.q);
     const bool free = turning.shifting >= 0;
     const Vec3 dturning = dgear == nullptr ? Vec3() : load3(dgear + (free ? 3 : 0));
-    add3(actuator_forces + turning.turning,
-         turning.axis * df + axis_change(turning, turn_of(turning, along.q), dturning) * f);
+    add_to(actuator_forces + turning.turning,
+           turning.axis * df + axis_change(turning, turn_of(turning, along.q), dturning) * f);
     if (!free) continue;
-    add3(actuator_forces + turning.shifting, load3(gear) * df);
-    if (dgear != nullptr) add3(actuator_forces + turning.shifting, load3(dgear) * f);
+    add_to(actuator_forces + turning.shifting, load3(gear) * df);
+    if (dgear != nullptr) add_to(actuator_forces + turning.shifting, load3(dgear) * f);
   }
 }
 
@@ -160,13 +160,13 @@ void transmit_against(const Model& model, const ForceWork& forces, ForceDerivati
     const double* gear = model.theta().data() + actuator.gear;
     double* gear_bar = to.theta == nullptr ? nullptr : to.theta + actuator.gear;
     const double f = forces.force[i];
-    const Kind kind = kind_of(model, i);
-    if (kind == Kind::scalar || kind == Kind::tendon) {
-      const double bar = kind == Kind::scalar ? actuator_bar[s.joints[actuator.target].dof]
+    const Pull kind = kind_of(model, i);
+    if (kind == Pull::scalar || kind == Pull::tendon) {
+      const double bar = kind == Pull::scalar ? actuator_bar[s.joints[actuator.target].dof]
                                               : work.tendon_drive[actuator.target];
       work.force[i] = gear[0] * bar;
       if (gear_bar != nullptr) gear_bar[0] += f * bar;
-    } else if (kind == Kind::turning) {
+    } else if (kind == Pull::turning) {
       const TurningGear turning = turning_gear(model, i, at.q);
       const bool free = turning.shifting >= 0;
       const Vec3 turn_bar = load3(actuator_bar + turning.turning);
@@ -176,7 +176,7 @@ void transmit_against(const Model& model, const ForceWork& forces, ForceDerivati
       if (!free) continue;
       const Vec3 shift_bar = load3(actuator_bar + turning.shifting);
       work.force[i] += dot(load3(gear), shift_bar);
-      if (gear_bar != nullptr) add3(gear_bar, shift_bar * f);
+      if (gear_bar != nullptr) add_to(gear_bar, shift_bar * f);
     }
   }
 }

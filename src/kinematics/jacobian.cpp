@@ -6,7 +6,7 @@ namespace articula {
 
 namespace {
 
-void start(const Model& model, MatrixRef& J) {
+void clear(const Model& model, MatrixRef& J) {
   if (J.rows() != 3) require_size("rows of J", J.rows(), 6);
   require_size("columns of J", J.cols(), model.nv());
   J.setZero();
@@ -16,7 +16,7 @@ void start(const Model& model, MatrixRef& J) {
 
 // Linear rows: S.linear + S.angular x r; angular rows: S.angular.
 void jacobian_at(const Model& model, const Data& data, const LinkPoint& at, MatrixRef J) {
-  start(model, J);
+  clear(model, J);
   const Structure& s = model.structure();
   for (int d = last_dof(s, at.link); d >= 0; d = s.dofs[d].parent) {
     const Motion& S = data.S[d];
@@ -27,7 +27,7 @@ void jacobian_at(const Model& model, const Data& data, const LinkPoint& at, Matr
 
 // d/dt (S.linear + S.angular x r) = S'.linear + S'.angular x r + S.angular x r'
 void jacobian_rate_at(const Model& model, const Data& data, const LinkPoint& at, MatrixRef Jdot) {
-  start(model, Jdot);
+  clear(model, Jdot);
   const Structure& s = model.structure();
   const Vec3 velocity = point_velocity(data.link_v[at.link], at.r);
   for (int d = last_dof(s, at.link); d >= 0; d = s.dofs[d].parent) {

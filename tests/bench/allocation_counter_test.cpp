@@ -9,7 +9,7 @@
 
 #include "tests/support/allocations.hpp"
 
-namespace articula::testing {
+namespace articula::testing::allocation_counter_test {
 namespace {
 
 template <class T>
@@ -56,4 +56,4 @@ TEST(AllocationCounter, arithmetic_allocates_nothing) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::allocation_counter_test

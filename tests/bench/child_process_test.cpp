@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-namespace articula::bench {
+namespace articula::bench::child_process_test {
 namespace {
 
 TEST(child_processes, what_dies_is_known_and_the_rest_goes_on) {
@@ -28,4 +28,4 @@ TEST(child_processes, of_nothing_there_are_none) {
 }
 
 }  // namespace
-}  // namespace articula::bench
+}  // namespace articula::bench::child_process_test

@@ -13,7 +13,7 @@
 #include "articula/io/load.hpp"
 #include "tests/support/environment.hpp"
 
-namespace articula::cli {
+namespace articula::cli::command_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -108,4 +108,4 @@ TEST(Command, info_convert_and_simulate_read_urdf_as_they_are_told) {
 }
 
 }  // namespace
-}  // namespace articula::cli
+}  // namespace articula::cli::command_test

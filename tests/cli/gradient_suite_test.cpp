@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace articula::cli {
+namespace articula::cli::gradient_suite_test {
 namespace {
 
 TEST(gradient_suite, has_the_answers_of_closed_forms) {
@@ -11,4 +11,4 @@ TEST(gradient_suite, has_the_answers_of_closed_forms) {
 }
 
 }  // namespace
-}  // namespace articula::cli
+}  // namespace articula::cli::gradient_suite_test

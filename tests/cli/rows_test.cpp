@@ -7,7 +7,7 @@
 
 #include "cli/table.hpp"
 
-namespace articula::cli {
+namespace articula::cli::rows_test {
 namespace {
 
 TEST(Rows, json_keeps_every_digit) {
@@ -42,4 +42,4 @@ TEST(Table, columns_are_as_wide_as_their_widest_cell) {
 }
 
 }  // namespace
-}  // namespace articula::cli
+}  // namespace articula::cli::rows_test

@@ -9,7 +9,7 @@
 #include "articula/simulation/rollout.hpp"
 #include "cli/command.hpp"
 
-namespace articula::cli {
+namespace articula::cli::simulate_test {
 namespace {
 
 struct Outcome {
@@ -59,6 +59,7 @@ TEST(Simulate, nonsense_exits_with_2_and_says_what_is_wrong) {
       {{"hopper", "--steps=-4"}, "negative"},
       {{"hopper", "--push", "torso"}, "BODY:FX,FY,FZ"},
       {{"hopper", "--push", "tors:1,0,0"}, "torso"},
+      {{"hopper", "--steps", "3", "--push", "torso:1,0,0@5"}, "outside"},
       {{"hopper", "--velocity", "nowhere=1"}, "nowhere"},
       {{"hopper", "--steps", "3", "--seconds", "1"}, "--seconds"},
       {{"hopper", "--controls", "sine", "--amplitude", "nan"}, "--amplitude must be finite"},
@@ -135,5 +136,18 @@ TEST(Simulate, a_push_moves_what_it_pushes) {
   EXPECT_NEAR(v[v.size() - 6], 0.2, 0.02);
 }
 
+// Half a step that begins within one: 2 m/s^2 for 1 ms of 2 ms.
+TEST(Simulate, a_push_that_is_shorter_than_a_step_has_its_impulse) {
+  const Folder folder;
+  const std::string npz = folder.file("t.npz");
+  ASSERT_EQ(simulate({"drone", "--solver", "none", "--dt", "0.002", "--steps", "20", "--push",
+                      "frame:2.65,0,0@0.0105+0.001", "--npz", npz})
+                .code,
+            0);
+  const NpzArrays arrays = read_npz(npz);
+  const std::vector<double>& v = arrays.at("v").values;
+  EXPECT_NEAR(v[v.size() - 6], 0.002, 0.0002);
+}
+
 }  // namespace
-}  // namespace articula::cli
+}  // namespace articula::cli::simulate_test

@@ -7,7 +7,7 @@
 #include "articula/dynamics/crba.hpp"
 #include "tests/support/random_tree.hpp"
 
-namespace articula::testing {
+namespace articula::testing::agreement_test {
 namespace {
 
 constexpr double tolerance = 1e-11;
@@ -109,4 +109,4 @@ TEST(algorithms_agree, forward_dynamics_is_the_factor_applied_to_the_unbalanced_
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::agreement_test

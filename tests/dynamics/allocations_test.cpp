@@ -14,7 +14,7 @@
 #include "articula/steppers/runge_kutta.hpp"
 #include "tests/support/random_tree.hpp"
 
-namespace articula::testing {
+namespace articula::testing::allocations_test {
 namespace {
 
 struct Watched {
@@ -109,4 +109,4 @@ TEST(allocations, no_step_allocates_after_the_first) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::allocations_test

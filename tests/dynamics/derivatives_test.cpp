@@ -10,7 +10,7 @@
 #include "tests/support/random_tree.hpp"
 #include "tests/support/ridders.hpp"
 
-namespace articula::testing {
+namespace articula::testing::derivatives_test {
 namespace {
 
 constexpr double tolerance = 1e-7;
@@ -153,4 +153,4 @@ TEST(dynamics_derivatives, products_are_those_with_the_jacobians) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::derivatives_test

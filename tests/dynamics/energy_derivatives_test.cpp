@@ -12,7 +12,7 @@
 #include "tests/support/random_tree.hpp"
 #include "tests/support/ridders.hpp"
 
-namespace articula::testing {
+namespace articula::testing::energy_derivatives_test {
 namespace {
 
 constexpr double tolerance = 1e-7;
@@ -208,4 +208,4 @@ TEST(energy_derivatives, allocate_nothing) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::energy_derivatives_test

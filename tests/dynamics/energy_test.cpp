@@ -12,7 +12,7 @@
 #include "tests/support/differences.hpp"
 #include "tests/support/random_tree.hpp"
 
-namespace articula::testing {
+namespace articula::testing::energy_test {
 namespace {
 
 constexpr int trees = 30;
@@ -170,4 +170,4 @@ TEST(momentum, and_centre_of_mass_are_sums_over_bodies) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::energy_test

@@ -15,7 +15,7 @@
 #include "tests/support/random_forces.hpp"
 #include "tests/support/ridders.hpp"
 
-namespace articula::testing {
+namespace articula::testing::force_derivatives_test {
 namespace {
 
 struct Offsets {
@@ -378,4 +378,4 @@ TEST(force_derivatives, do_not_allocate) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::force_derivatives_test

@@ -6,7 +6,7 @@
 #include "tests/support/mjcf_text.hpp"
 #include "tests/support/random_forces.hpp"
 
-namespace articula::testing {
+namespace articula::testing::forces_mujoco_test {
 namespace {
 
 constexpr double tolerance = 1e-8;
@@ -87,4 +87,4 @@ TEST_F(ForcesInMujoco, of_random_robots_are_ours) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::forces_mujoco_test

@@ -8,7 +8,7 @@
 #include "articula/kinematics/jacobian.hpp"
 #include "tests/support/random_tree.hpp"
 
-namespace articula::testing {
+namespace articula::testing::forces_test {
 namespace {
 
 // tau = M a + c - sum_b J_com^T force_b + J_turn^T torque_b
@@ -180,4 +180,4 @@ TEST(kinematic_bodies, an_offset_from_the_axis_and_a_drifting_carrier_count_as_t
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::forces_test

@@ -8,7 +8,7 @@
 #include "tests/support/random_tree.hpp"
 #include "tests/support/ridders.hpp"
 
-namespace articula::testing {
+namespace articula::testing::parameter_derivatives_test {
 namespace {
 
 // Trees with bodies welded to the world, to kinematic bodies and to moving ones.
@@ -145,4 +145,4 @@ TEST(parameter_derivatives, the_regressor_times_the_inertias_is_the_torque) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::parameter_derivatives_test

@@ -12,7 +12,7 @@
 #include "tests/support/random_tree.hpp"
 #include "tests/support/ridders.hpp"
 
-namespace articula::testing {
+namespace articula::testing::derivatives_test {
 namespace {
 
 constexpr double tolerance = 1e-7;
@@ -289,4 +289,4 @@ TEST(kinematics_derivatives, allocate_nothing) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::derivatives_test

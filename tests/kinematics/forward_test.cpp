@@ -8,7 +8,7 @@
 
 #include "tests/support/random_tree.hpp"
 
-namespace articula::testing {
+namespace articula::testing::forward_test {
 namespace {
 
 constexpr int trees = 60;
@@ -136,4 +136,4 @@ TEST(forward_kinematics, data_starts_with_kinematic_bodies_as_described) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::forward_test

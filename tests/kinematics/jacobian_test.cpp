@@ -9,7 +9,7 @@
 #include "tests/support/differences.hpp"
 #include "tests/support/random_tree.hpp"
 
-namespace articula::testing {
+namespace articula::testing::jacobian_test {
 namespace {
 
 constexpr int trees = 25;
@@ -177,4 +177,4 @@ TEST(jacobians, points_on_a_moving_kinematic_body_are_carried_along) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::jacobian_test

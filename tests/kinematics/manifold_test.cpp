@@ -6,7 +6,7 @@
 #include "tests/support/differences.hpp"
 #include "tests/support/random_tree.hpp"
 
-namespace articula::testing {
+namespace articula::testing::manifold_test {
 namespace {
 
 Model every_joint(std::mt19937& random) {
@@ -109,4 +109,4 @@ TEST(manifold, vectors_of_the_wrong_size_are_refused) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::manifold_test

@@ -7,7 +7,7 @@
 #include "tests/support/differences.hpp"
 #include "tests/support/random_tree.hpp"
 
-namespace articula::testing {
+namespace articula::testing::lie_test {
 namespace {
 
 using std::numbers::pi;
@@ -91,4 +91,4 @@ TEST(rotations, inverse_right_jacobian_inverts_it) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::lie_test

@@ -4,7 +4,7 @@
 
 #include "tests/support/random_tree.hpp"
 
-namespace articula::testing {
+namespace articula::testing::lu_test {
 namespace {
 
 MatrixX random_matrix(std::mt19937& random, int n) {
@@ -91,4 +91,4 @@ TEST(lu, singular_and_indefinite_matrices_are_refused) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::lu_test

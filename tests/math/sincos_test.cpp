@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace articula::testing {
+namespace articula::testing::sincos_test {
 namespace {
 
 // How far `value` is from the exact one, in units of the last place of the exact one.
@@ -71,4 +71,4 @@ TEST(sincos, what_is_not_finite_stays_so) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::sincos_test

@@ -4,7 +4,7 @@
 
 #include "tests/support/random_tree.hpp"
 
-namespace articula::testing {
+namespace articula::testing::spatial_test {
 namespace {
 
 Vector3 random_vector(std::mt19937& random) { return uniform_vector(random, 3); }
@@ -111,4 +111,4 @@ TEST(spatial, inertia_times_motion_is_the_momentum_of_the_point_masses) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::spatial_test

@@ -12,7 +12,7 @@
 #include "articula/steppers/runge_kutta.hpp"
 #include "tests/support/random_tree.hpp"
 
-namespace articula::testing {
+namespace articula::testing::contact_free_test {
 namespace {
 
 State random_start(const Model& model, std::mt19937& random) {
@@ -138,4 +138,4 @@ TEST(steppers, report_a_singular_mass_matrix) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::contact_free_test

@@ -12,7 +12,7 @@
 #include "articula/steppers/contact_free.hpp"
 #include "tests/support/random_forces.hpp"
 
-namespace articula::testing {
+namespace articula::testing::free_motion_test {
 namespace {
 
 struct Case {
@@ -191,4 +191,4 @@ TEST(contact_free_step, follows_the_bodies_the_user_moves) {
 }
 
 }  // namespace
-}  // namespace articula::testing
+}  // namespace articula::testing::free_motion_test
