@@ -1,7 +1,6 @@
 #include "articula/contact/rows.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <numeric>
 
@@ -193,14 +192,9 @@ struct Product {
                   const std::uint64_t* support_b, int words, int rows) {
     bool any = false;
     for (int word = 0; word < words; ++word) {
-      std::uint64_t common = support_a[word] & support_b[word];
-      while (common != 0) {
-        const int begin = std::countr_zero(common);
-        const int length = std::countr_one(common >> begin);
-        add(a, b, 64 * word + begin, 64 * word + begin + length, rows);
-        any = true;
-        common &= begin + length < 64 ? ~std::uint64_t{0} << (begin + length) : 0;
-      }
+      const std::uint64_t common = support_a[word] & support_b[word];
+      any |= common != 0;
+      for_each_run_of_bits(common, 64 * word, [&](int begin, int end) { add(a, b, begin, end, rows); });
     }
     return any;
   }
@@ -218,9 +212,6 @@ void ContactRows::fill_problem(const Island& island) {
     const Item& item = items_[order_[island.item_begin + k]];
     for (int i = 0; item.lane == 0 && i < item.quads; ++i) island_quads_.push_back(item.quad + i);
   }
-  const auto support = [&](int quad, int side) {
-    return support_.data() + (2 * static_cast<std::size_t>(quad) + side) * support_words_;
-  };
   for (std::size_t k = 0; k < island_quads_.size(); ++k) {
     const Quad& a = quads_[island_quads_[k]];
     for (std::size_t w = 0; w <= k; ++w) {
@@ -266,49 +257,6 @@ void ContactRows::velocities(const VectorX& x, double* out) const {
       }
       double* to = out + islands_[item.island].row_begin + quad.first;
       for (int r = 0; r < quad.rows; ++r) to[r] = sum[r];
-    }
-  }
-}
-
-void ContactRows::add_velocities(const double* x, int stride, int columns, double* out) const {
-  for (const Item& item : items_) {
-    if (item.lane != 0) continue;
-    for (int k = 0; k < item.quads; ++k) {
-      const Quad& quad = quads_[item.quad + k];
-      double* to = out + static_cast<std::size_t>(islands_[item.island].row_begin + quad.first) * stride;
-      for (int side = 0; side < 2; ++side) {
-        if (quad.tree[side] < 0) continue;
-        const int begin = constraints_->trees[quad.tree[side]].dof_begin;
-        for (int d = 0; d < quad.used[side]; ++d) {
-          const Lanes j = J_[quad.at[side] + d];
-          const double* from = x + static_cast<std::size_t>(begin + d) * stride;
-          for (int r = 0; r < quad.rows; ++r) {
-            if (j[r] != 0.0) strip_add(to + static_cast<std::size_t>(r) * stride, from, j[r], columns);
-          }
-        }
-      }
-    }
-  }
-}
-
-void ContactRows::add_impulse_columns(const double* impulses, int stride, int columns, double* force) const {
-  for (const Item& item : items_) {
-    if (item.lane != 0) continue;
-    for (int k = 0; k < item.quads; ++k) {
-      const Quad& quad = quads_[item.quad + k];
-      const double* from =
-          impulses + static_cast<std::size_t>(islands_[item.island].row_begin + quad.first) * stride;
-      for (int side = 0; side < 2; ++side) {
-        if (quad.tree[side] < 0) continue;
-        const int begin = constraints_->trees[quad.tree[side]].dof_begin;
-        for (int d = 0; d < quad.used[side]; ++d) {
-          const Lanes j = J_[quad.at[side] + d];
-          double* to = force + static_cast<std::size_t>(begin + d) * stride;
-          for (int r = 0; r < quad.rows; ++r) {
-            if (j[r] != 0.0) strip_add(to, from + static_cast<std::size_t>(r) * stride, j[r], columns);
-          }
-        }
-      }
     }
   }
 }

@@ -11,9 +11,8 @@ ContactFreeDerivatives::ContactFreeDerivatives(const Model& model)
       residual_(model),
       output_(model),
       inverse_(RowMatrix::Zero(model.nv(), model.nv())),
-      width_((model.nv() + 3) / 4 * 4),
       scratch_(model.nv()) {
-  blocks_ = RowMatrix::Zero(nv_, (2 * width_ + na_ + nu_ + 3) / 4 * 4);
+  blocks_ = RowMatrix::Zero(nv_, (2 * nv_ + na_ + nu_ + 3) / 4 * 4);
 }
 
 void ContactFreeDerivatives::prepare(const Model& model, Data& data, const ContactFreeWork& step,
@@ -36,10 +35,11 @@ void ContactFreeDerivatives::output_along(const ConstVectorRef& dw, const ConstV
 }
 
 void ContactFreeDerivatives::output_against(const ConstVectorRef& x_bar, VectorRef w_bar, VectorRef z_bar) {
-  output_.against(layout(), x_bar, scratch_, z_bar);
+  output_.against(layout(), x_bar, wants_parameters_, scratch_, z_bar);
   z_bar.segment(layout().v, nv_) = scratch_;
   w_bar = h_ * scratch_;
-  z_bar[layout().theta + model_->structure().timestep] += scratch_.dot(step_->free.acceleration);
+  if (wants_parameters_)
+    z_bar[layout().theta + model_->structure().timestep] += scratch_.dot(step_->free.acceleration);
 }
 
 // a by (q, v, w, u) = -Mhat^-1 dr/d., all columns at once; by forces: Mhat^-1.
@@ -50,16 +50,15 @@ void ContactFreeDerivatives::jacobians(MatrixRef by_state, MatrixRef by_control,
   require_size("rows of by_control", by_control.rows(), n);
   require_size("columns of by_control", by_control.cols(), nu_);
   blocks_.setZero();
-  residual_.jacobians(-1.0, {blocks_.data(), blocks_.data() + width_, static_cast<int>(blocks_.cols()), 1});
-  residual_.input_jacobians(-1.0, blocks_.middleCols(2 * width_, na_),
-                            blocks_.middleCols(2 * width_ + na_, nu_));
+  residual_.jacobians(-1.0, {blocks_.data(), blocks_.data() + nv_, static_cast<int>(blocks_.cols()), 1});
+  residual_.input_jacobians(-1.0, blocks_.middleCols(2 * nv_, na_), blocks_.middleCols(2 * nv_ + na_, nu_));
   solve_mass_matrix_columns(*model_, *data_, blocks_);
   auto v_by_state = by_state.middleRows(nv_, nv_);
   v_by_state.leftCols(nv_) = h_ * blocks_.leftCols(nv_);
-  v_by_state.middleCols(nv_, nv_) = h_ * blocks_.middleCols(width_, nv_);
-  v_by_state.rightCols(na_) = h_ * blocks_.middleCols(2 * width_, na_);
+  v_by_state.middleCols(nv_, nv_) = h_ * blocks_.middleCols(nv_, nv_);
+  v_by_state.rightCols(na_) = h_ * blocks_.middleCols(2 * nv_, na_);
   v_by_state.middleCols(nv_, nv_).diagonal().array() += 1.0;
-  if (nu_ > 0) by_control.middleRows(nv_, nv_) = h_ * blocks_.middleCols(2 * width_ + na_, nu_);
+  if (nu_ > 0) by_control.middleRows(nv_, nv_) = h_ * blocks_.middleCols(2 * nv_ + na_, nu_);
   output_.complete(by_state, by_control);
   if (by_force.cols() == 0) return;
   require_size("rows of by_force", by_force.rows(), n);

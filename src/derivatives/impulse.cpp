@@ -390,7 +390,7 @@ void ImpulseDerivatives::output_along(const ConstVectorRef& dw, const ConstVecto
 
 void ImpulseDerivatives::output_against(const ConstVectorRef& x_bar, VectorRef w_bar, VectorRef z_bar) {
   w_bar.tail(w_bar.size() - work_->nv).setZero();
-  work_->output.against(layout(), x_bar, w_bar.head(work_->nv), z_bar);
+  work_->output.against(layout(), x_bar, work_->wants_parameters, w_bar.head(work_->nv), z_bar);
   if (work_->may_choose()) work_->choose_against(w_bar, z_bar);
 }
 

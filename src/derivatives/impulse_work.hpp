@@ -28,7 +28,7 @@ struct ImpulseDerivatives::Work {
   bool factor_laws();
   void find_all_slots();
   void list_rows();
-  void constrain(int total);
+  void solve_constrained();
   void add_projected(const std::vector<Force>& wrenches, double sign, double* r);
 
   // certificate.cpp
@@ -94,12 +94,10 @@ struct ImpulseDerivatives::Work {
   std::vector<ForceSwitch> switches;
   WrenchField field;
   ContactColumns columns;
-  RowMatrix blocks;           // nv x columns: v+ by q, v, activations, controls, each at a multiple of four
-  RowMatrix row_columns;      // rows x columns: sigma, then impulses
-  RowMatrix impulse_columns;  // nv x columns
+  RowMatrix blocks;                         // nv x columns: v+ by q, v, activations, controls
+  RowMatrix row_columns;                    // rows x columns: sigma, then impulses
   std::vector<char> in_equations, carries;  // per row
   RowProducts equations, carrying;
-  std::vector<const double*> carried;  // rows of row_columns
 
   // The step beside itself, along how softness moves it: its derivatives there and here differ by those of
   // the choice of loads.

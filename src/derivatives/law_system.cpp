@@ -254,11 +254,12 @@ void LawSystem::solve(const double* c, const double* rho, double* dlam) {
 // As `solve`, with the explicit changes of sigma in c and no rho: what a law holds fixed stays so.
 void LawSystem::solve_columns(double* rows, int columns) {
   const std::size_t n = unknowns_.size(), width = columns;
-  right_.assign(n * width, 0.0);
+  right_.resize(n * width);
   for (std::size_t k = 0; k < n; ++k) {
     const ModeUnknown& u = unknowns_[k];
     double* to = right_.data() + k * width;
-    if (!u.across) strip_add(to, rows + u.row * width, -1.0, columns);
+    const double* from = rows + u.row * width;
+    for (std::size_t c = 0; c < width; ++c) to[c] = u.across ? 0.0 : -from[c];
     for (int i = 0; i < u.tangents; ++i) {
       if (u.equation[i] != 0.0) strip_add(to, rows + (u.row + 1 + i) * width, -u.equation[i], columns);
     }
@@ -272,7 +273,9 @@ void LawSystem::solve_columns(double* rows, int columns) {
     const ModeUnknown& u = unknowns_[k];
     const double* x = right_.data() + k * width;
     if (!u.across) strip_add(rows + u.row * width, x, 1.0, columns);
-    for (int i = 0; i < u.tangents; ++i) strip_add(rows + (u.row + 1 + i) * width, x, u.along[i], columns);
+    for (int i = 0; i < u.tangents; ++i) {
+      if (u.along[i] != 0.0) strip_add(rows + (u.row + 1 + i) * width, x, u.along[i], columns);
+    }
   }
 }
 

@@ -242,12 +242,12 @@ void ImpulseDerivatives::Work::choose_columns(int total) {
   find_choice(false);
   if (choice.count() == 0) return;
   const StepInputs& in = residual.inputs();
-  const int width = (nv + 3) / 4 * 4, rows = step->rows.size();
+  const int rows = step->rows.size();
   RowMatrix t = choice.by_unknown.leftCols(nv) * blocks + choice.by_unknown.rightCols(rows) * row_columns;
   t.leftCols(nv) += choice.by_input.middleCols(in.q, nv);
-  t.middleCols(width, nv) += choice.by_input.middleCols(in.v, nv);
-  t.middleCols(2 * width, na) += choice.by_input.middleCols(in.activation, na);
-  t.middleCols(2 * width + na, nu) += choice.by_input.middleCols(in.control, nu);
+  t.middleCols(nv, nv) += choice.by_input.middleCols(in.v, nv);
+  t.middleCols(2 * nv, na) += choice.by_input.middleCols(in.activation, na);
+  t.middleCols(2 * nv + na, nu) += choice.by_input.middleCols(in.control, nu);
   blocks.leftCols(total) -= choice.ways.topRows(nv) * choice.H.solve(MatrixX(t));
 }
 

@@ -7,40 +7,27 @@ namespace articula {
 void RowProducts::list(const ContactRows& rows, const Constraints& constraints,
                        const std::vector<char>& wanted) {
   groups_.clear();
-  rows_.clear();
-  dofs_.clear();
-  values_.clear();
+  runs_.clear();
   for (const Item& item : rows.items()) {
     if (item.lane != 0) continue;
-    for (int k = 0; k < item.quads; ++k) {
-      const Quad& quad = rows.quads()[item.quad + k];
+    for (int k = item.quad; k < item.quad + item.quads; ++k) {
+      const Quad& quad = rows.quads()[k];
       const int first = rows.islands()[item.island].row_begin + quad.first;
-      Group group{.first = count(), .begin = entries()};
-      int lane[4];
+      Group group{.begin = static_cast<int>(runs_.size())};
       for (int r = 0; r < quad.rows; ++r) {
         if (!wanted[first + r]) continue;
-        lane[group.rows] = r;
+        group.lane[group.rows] = r;
         group.row[group.rows++] = first + r;
-        rows_.push_back(first + r);
       }
       if (group.rows == 0) continue;
-      // Rows that are wanted from the first on are in place.
-      const bool in_place = lane[group.rows - 1] == group.rows - 1;
-      Lanes kept{};
-      for (int r = 0; r < group.rows; ++r) kept[r] = 1.0;
       for (int side = 0; side < 2; ++side) {
         if (quad.tree[side] < 0) continue;
-        const int begin = constraints.trees[quad.tree[side]].dof_begin;
-        for (int d = 0; d < quad.used[side]; ++d) {
-          const Lanes j = rows.J()[quad.at[side] + d];
-          Lanes packed = j * kept;
-          for (int r = 0; r < group.rows && !in_place; ++r) packed[r] = j[lane[r]];
-          if (packed[0] == 0.0 && packed[1] == 0.0 && packed[2] == 0.0 && packed[3] == 0.0) continue;
-          dofs_.push_back(begin + d);
-          values_.push_back(packed);
-        }
+        const int dof = constraints.trees[quad.tree[side]].dof_begin, at = quad.at[side];
+        rows.for_each_run(k, side, [&](int begin, int end) {
+          runs_.push_back({dof + begin, end - begin, &rows.W()[at + begin], &rows.J()[at + begin]});
+        });
       }
-      group.end = entries();
+      group.end = static_cast<int>(runs_.size());
       groups_.push_back(group);
     }
   }
@@ -63,38 +50,40 @@ struct Tile {
   }
 };
 
+// Four numbers for each dof of a run, of which rows take those in their lanes.
+struct Factors {
+  const Lanes* numbers;
+  const int* lane;
+  Lanes of(int i, int r) const {
+    double number;
+    __builtin_memcpy(&number, reinterpret_cast<const char*>(numbers + i) + sizeof number * lane[r],
+                     sizeof number);
+    return broadcast(number);
+  }
+};
+
 template <int rows, int registers>
-void velocity_tile(const int* dofs, const Lanes* values, int count, const double* x, int columns,
-                   const int* to, double* out) {
-  Tile<rows, registers> sum;
-  const auto at = [&](int r) { return out + static_cast<std::size_t>(to[r]) * columns; };
-  sum.load(at);
-  for (int i = 0; i < count; ++i) {
-    const double* from = x + static_cast<std::size_t>(dofs[i]) * columns;
+void add_velocity_run(Tile<rows, registers>& sum, Factors factors, int length, const double* x, int columns) {
+  for (int i = 0; i < length; ++i, x += columns) {
     Lanes column[registers];
-    __builtin_memcpy(column, from, sizeof column);
+    __builtin_memcpy(column, x, sizeof column);
     for (int r = 0; r < rows; ++r) {
-      const Lanes scale = broadcast(values[i][r]);
+      const Lanes scale = factors.of(i, r);
       for (int k = 0; k < registers; ++k) sum.x[r][k] += column[k] * scale;
     }
   }
-  sum.store(at);
 }
 
 template <int rows, int registers>
-void impulse_tile(const int* dofs, const Lanes* values, int count, const double* lam, int columns,
-                  const int* from, double* force) {
-  Tile<rows, registers> own;
-  own.load([&](int r) { return lam + static_cast<std::size_t>(from[r]) * columns; });
-  for (int i = 0; i < count; ++i) {
-    double* to = force + static_cast<std::size_t>(dofs[i]) * columns;
+void add_impulse_run(const Tile<rows, registers>& own, Factors factors, int length, double* z, int columns) {
+  for (int i = 0; i < length; ++i, z += columns) {
     Lanes sum[registers];
-    __builtin_memcpy(sum, to, sizeof sum);
+    __builtin_memcpy(sum, z, sizeof sum);
     for (int r = 0; r < rows; ++r) {
-      const Lanes scale = broadcast(values[i][r]);
+      const Lanes scale = factors.of(i, r);
       for (int k = 0; k < registers; ++k) sum[k] += own.x[r][k] * scale;
     }
-    __builtin_memcpy(to, sum, sizeof sum);
+    __builtin_memcpy(z, sum, sizeof sum);
   }
 }
 
@@ -119,34 +108,46 @@ void by_rows(int rows, const Call& call) {
 
 void RowProducts::add_velocities(const double* x, int columns, double* out) const {
   for (const Group& group : groups_) {
-    const int *dofs = dofs_.data() + group.begin, count = group.end - group.begin;
-    const Lanes* values = values_.data() + group.begin;
     by_rows(group.rows, [&](auto rows) {
       in_strips(columns, [&](auto registers, int c) {
-        velocity_tile<rows.value, registers.value>(dofs, values, count, x + c, columns, group.row, out + c);
+        Tile<rows.value, registers.value> sum;
+        const auto at = [&](int r) { return out + static_cast<std::size_t>(group.row[r]) * columns + c; };
+        sum.load(at);
+        for (int k = group.begin; k < group.end; ++k) {
+          const Run& run = runs_[k];
+          add_velocity_run(sum, {run.W, group.lane}, run.length,
+                           x + static_cast<std::size_t>(run.dof) * columns + c, columns);
+        }
+        sum.store(at);
       });
     });
   }
 }
 
-void RowProducts::add_impulses(const double* lam, int columns, double* force) const {
+void RowProducts::add_impulses(const double* lam, int columns, double* z) const {
   for (const Group& group : groups_) {
-    const int *dofs = dofs_.data() + group.begin, count = group.end - group.begin;
-    const Lanes* values = values_.data() + group.begin;
     by_rows(group.rows, [&](auto rows) {
       in_strips(columns, [&](auto registers, int c) {
-        impulse_tile<rows.value, registers.value>(dofs, values, count, lam + c, columns, group.row,
-                                                  force + c);
+        Tile<rows.value, registers.value> own;
+        own.load([&](int r) { return lam + static_cast<std::size_t>(group.row[r]) * columns + c; });
+        for (int k = group.begin; k < group.end; ++k) {
+          const Run& run = runs_[k];
+          add_impulse_run(own, {run.W, group.lane}, run.length,
+                          z + static_cast<std::size_t>(run.dof) * columns + c, columns);
+        }
       });
     });
   }
 }
 
-void RowProducts::add_transposed(double* columns, int stride) const {
+void RowProducts::add_jacobian(int columns, double* out) const {
   for (const Group& group : groups_) {
-    for (int i = group.begin; i < group.end; ++i) {
-      for (int r = 0; r < group.rows; ++r)
-        columns[static_cast<std::size_t>(dofs_[i]) * stride + group.first + r] += values_[i][r];
+    for (int r = 0; r < group.rows; ++r) {
+      double* row = out + static_cast<std::size_t>(group.row[r]) * columns;
+      for (int k = group.begin; k < group.end; ++k) {
+        const Run& run = runs_[k];
+        for (int i = 0; i < run.length; ++i) row[run.dof + i] += run.J[i][group.lane[r]];
+      }
     }
   }
 }

@@ -1,6 +1,7 @@
 #pragma once
-// Products of rows that carry something with many columns at once. Rows of one contact go together: what they
-// multiply is loaded once for all of them.
+// Products of rows that carry something with many columns at once, in the coordinates z = D^-1/2 L^-T x in
+// which J Mhat^-1 x = W z (contact/rows.hpp). Rows of one contact go together: what they multiply is loaded
+// once for all of them.
 
 #include "articula/contact/rows.hpp"
 
@@ -10,27 +11,27 @@ class RowProducts {
  public:
   // Of the rows for which `wanted` is not zero (one number for each row of the step).
   void list(const ContactRows& rows, const Constraints& constraints, const std::vector<char>& wanted);
-  int count() const { return static_cast<int>(rows_.size()); }
-  int row(int k) const { return rows_[k]; }
-  int entries() const { return static_cast<int>(dofs_.size()); }  // of J, over groups of rows
 
-  // out(row) += J x. Row-major, `columns` (a multiple of four) numbers in a row.
+  // out(row) += W x. Row-major, `columns` (a multiple of four) numbers in a row.
   void add_velocities(const double* x, int columns, double* out) const;
-  // force += J^T lam, lam(row) as above.
-  void add_impulses(const double* lam, int columns, double* force) const;
-  // columns(dof, k) += J(row k, dof): a matrix of `stride` numbers in a row.
-  void add_transposed(double* columns, int stride) const;
+  // z += W^T lam, lam(row) as above.
+  void add_impulses(const double* lam, int columns, double* z) const;
+  // out(row, d) += J(row, d) for every dof d
+  void add_jacobian(int columns, double* out) const;
 
  private:
-  // Up to four rows, and the dofs that any of them sees.
+  // Dofs next to each other, and W and J for them.
+  struct Run {
+    int dof = 0, length = 0;
+    const Lanes *W = nullptr, *J = nullptr;
+  };
+  // Up to four rows, in these lanes.
   struct Group {
-    int row[4];
-    int first = 0;  // in rows_
-    int rows = 0, begin = 0, end = 0;
+    int row[4], lane[4];
+    int rows = 0, begin = 0, end = 0;  // runs
   };
   std::vector<Group> groups_;
-  std::vector<int> rows_, dofs_;
-  LaneVector values_;
+  std::vector<Run> runs_;
 };
 
 // y(i, :) += sum_k a(i, k) x(k, :), over `columns` numbers, a multiple of four.

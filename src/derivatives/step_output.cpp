@@ -48,9 +48,9 @@ void StepOutput::along(const StepInputs& in, const ConstVectorRef& dv_next, cons
                                dz.segment(in.control, nu_), dh, dx.segment(2 * nv_, na_));
 }
 
-void StepOutput::against(const StepInputs& in, const ConstVectorRef& x_bar, VectorRef v_next_bar,
-                         VectorRef z_bar) {
-  z_bar.setZero();
+void StepOutput::against(const StepInputs& in, const ConstVectorRef& x_bar, bool parameters,
+                         VectorRef v_next_bar, VectorRef z_bar) {
+  z_bar.head(parameters ? in.size : in.theta).setZero();
   auto q_bar = z_bar.segment(in.q, nv_);
   q_bar = x_bar.segment(0, nv_);
   scratch_ = q_bar;  // covector of h v+
@@ -64,7 +64,7 @@ void StepOutput::against(const StepInputs& in, const ConstVectorRef& x_bar, Vect
   const double h_bar =
       next_activations_adjoint(*model_, step_->activation, step_->control, h_, x_bar.segment(2 * nv_, na_),
                                z_bar.segment(in.activation, na_), z_bar.segment(in.control, nu_));
-  z_bar[in.theta + model_->structure().timestep] += h_bar + scratch_.dot(*v_next_);
+  if (parameters) z_bar[in.theta + model_->structure().timestep] += h_bar + scratch_.dot(*v_next_);
 }
 
 // Rows of q+ from those of v+: h Jr (v+ rows).

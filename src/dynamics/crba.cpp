@@ -1,5 +1,6 @@
 #include "articula/dynamics/crba.hpp"
 
+#include "articula/error.hpp"
 #include "articula/model/sizes.hpp"
 
 namespace articula {
@@ -193,13 +194,14 @@ void eliminate_inwards(const Structure& s, const double* factor, int rows, doubl
   }
 }
 
-// x_d /= D_d, then x_d -= sum_m L_dm x_m over the ancestors m of d, from the root to the leaves.
+// x_d *= scale_d, then x_d -= sum_m L_dm x_m over the ancestors m of d, from the root to the leaves.
 template <int registers>
-void substitute_outwards(const Structure& s, const Data& data, int rows, double* x, long stride) {
+void substitute_outwards(const Structure& s, const Data& data, const double* scale, int rows, double* x,
+                         long stride) {
   using Tile = RowTile<registers>;
   const auto scaled_row = [&](int d) {
     Tile tile = Tile::load(x + d * stride);
-    for (Lanes& lanes : tile.x) lanes *= broadcast(data.inverse_diagonal[d]);
+    for (Lanes& lanes : tile.x) lanes *= broadcast(scale[d]);
     return tile;
   };
   for (int d = 0; d < rows; ++d) {
@@ -229,7 +231,21 @@ void substitute_outwards(const Structure& s, const Data& data, int rows, double*
 template <int registers>
 void solve_tile(const Structure& s, const Data& data, int rows, double* x, long stride) {
   eliminate_inwards<registers>(s, data.factor.data(), rows, x, stride);
-  substitute_outwards<registers>(s, data, rows, x, stride);
+  substitute_outwards<registers>(s, data, data.inverse_diagonal.data(), rows, x, stride);
+}
+
+void require_multiple_of_four(long columns) {
+  if (columns % 4 != 0) throw Error("columns are {}; they must be a multiple of four", columns);
+}
+
+// Calls work(registers, column) for tiles of 16, 8 and 4 columns; returns how many columns they have.
+template <class Work>
+long for_each_tile(long columns, const Work& work) {
+  long c = 0;
+  for (; c + 16 <= columns; c += 16) work(std::integral_constant<int, 4>{}, c);
+  for (; c + 8 <= columns; c += 8) work(std::integral_constant<int, 2>{}, c);
+  for (; c + 4 <= columns; c += 4) work(std::integral_constant<int, 1>{}, c);
+  return c;
 }
 
 }  // namespace
@@ -238,14 +254,40 @@ void solve_mass_matrix_columns(const Model& model, const Data& data, RowMatrixRe
   const Structure& s = model.structure();
   require_size("rows of x", x.rows(), s.nv);
   const long columns = x.cols(), stride = x.outerStride();
-  long c = 0;
-  for (; c + 16 <= columns; c += 16) solve_tile<4>(s, data, s.nv, x.data() + c, stride);
-  for (; c + 8 <= columns; c += 8) solve_tile<2>(s, data, s.nv, x.data() + c, stride);
-  for (; c + 4 <= columns; c += 4) solve_tile<1>(s, data, s.nv, x.data() + c, stride);
+  long c = for_each_tile(columns, [&](auto registers, long at) {
+    solve_tile<registers.value>(s, data, s.nv, x.data() + at, stride);
+  });
   for (; c < columns; ++c) {
     double* column = x.data() + c;
     solve_vector(s, data, [=](int d) -> double& { return column[d * stride]; });
   }
+}
+
+void project_columns(const Model& model, const Data& data, const std::vector<double>& root_inverse,
+                     RowMatrixRef x) {
+  const Structure& s = model.structure();
+  require_size("rows of x", x.rows(), s.nv);
+  require_multiple_of_four(x.cols());
+  const long stride = x.outerStride();
+  for_each_tile(x.cols(), [&](auto registers, long at) {
+    double* first = x.data() + at;
+    eliminate_inwards<registers.value>(s, data.factor.data(), s.nv, first, stride);
+    for (int d = 0; d < s.nv; ++d) {
+      auto tile = RowTile<registers.value>::load(first + d * stride);
+      for (Lanes& lanes : tile.x) lanes *= broadcast(root_inverse[d]);
+      tile.store(first + d * stride);
+    }
+  });
+}
+
+void recover_columns(const Model& model, const Data& data, const std::vector<double>& root_inverse,
+                     RowMatrixRef x) {
+  const Structure& s = model.structure();
+  require_size("rows of x", x.rows(), s.nv);
+  require_multiple_of_four(x.cols());
+  for_each_tile(x.cols(), [&](auto registers, long at) {
+    substitute_outwards<registers.value>(s, data, root_inverse.data(), s.nv, x.data() + at, x.outerStride());
+  });
 }
 
 // Columns of the unit matrix, down to the diagonal only; the rest is the transpose.
@@ -255,10 +297,10 @@ void inverse_mass_matrix(const Model& model, const Data& data, RowMatrixRef inve
   require_size("columns of inverse", inverse.cols(), s.nv);
   inverse.setIdentity();
   const long stride = inverse.outerStride();
-  int c = 0;
-  for (; c + 16 <= s.nv; c += 16) solve_tile<4>(s, data, c + 16, inverse.data() + c, stride);
-  for (; c + 8 <= s.nv; c += 8) solve_tile<2>(s, data, c + 8, inverse.data() + c, stride);
-  for (; c + 4 <= s.nv; c += 4) solve_tile<1>(s, data, c + 4, inverse.data() + c, stride);
+  long c = for_each_tile(s.nv, [&](auto registers, long at) {
+    const int rows = static_cast<int>(at) + 4 * registers.value;
+    solve_tile<registers.value>(s, data, rows, inverse.data() + at, stride);
+  });
   for (; c < s.nv; ++c) {
     double* column = inverse.data() + c;
     solve_vector(s, data, [=](int d) -> double& { return column[d * stride]; });

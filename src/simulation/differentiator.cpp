@@ -30,7 +30,7 @@ StepDifferentiator::StepDifferentiator(const Model& model, const SimulationSetti
   else
     contact_.emplace(model);
   x_bar_.resize(2 * model.nv() + model.na());
-  z_bar_.resize(layout_.size);
+  z_bar_.setZero(layout_.size);
 }
 
 bool StepDifferentiator::prepare(StepWorkspace& last) {

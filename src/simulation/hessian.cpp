@@ -49,7 +49,7 @@ class FrozenRollout {
       x_bar.tail(na) += covector.activation;
     };
     MatrixX result(model_.nu(), steps);
-    VectorX x_bar = VectorX::Zero(2 * nv + na), z_bar(at.size), w;
+    VectorX x_bar = VectorX::Zero(2 * nv + na), z_bar = VectorX::Zero(at.size), w;
     add(steps, x_bar);
     for (int i = steps - 1; i >= 0; --i) {
       settings_.frozen = &modes_[i];

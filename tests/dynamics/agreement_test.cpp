@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "articula/dynamics/aba.hpp"
 #include "articula/dynamics/crba.hpp"
+#include "articula/error.hpp"
 #include "tests/support/random_tree.hpp"
 
 namespace articula::testing::agreement_test {
@@ -84,6 +87,29 @@ TEST(algorithms_agree, the_factor_inverts_the_mass_matrix) {
     dense_mass_matrix(c.model, c.data, M);
     EXPECT_LT((M * (product - x)).norm() / (M.norm() * x.norm()), tolerance) << "seed " << seed;
     EXPECT_LT((M * (many.col(1) - 2 * x)).norm() / (M.norm() * x.norm()), tolerance) << seed;
+  }
+}
+
+// P = D^-1/2 L^-T has P M P^T = 1, and recovering is applying its transpose.
+TEST(algorithms_agree, halves_of_a_solve_make_the_mass_matrix_one) {
+  for (int seed = 0; seed < trees; ++seed) {
+    TreeCase c(seed);
+    const int nv = c.model.nv(), width = (nv + 3) / 4 * 4;
+    crba(c.model, c.data, c.state.q);
+    ASSERT_TRUE(factor_mass_matrix(c.model, c.data));
+    std::vector<double> root_inverse(nv);
+    for (int d = 0; d < nv; ++d) root_inverse[d] = std::sqrt(c.data.inverse_diagonal[d]);
+    RowMatrix P = RowMatrix::Identity(nv, width), Pt = P;
+    project_columns(c.model, c.data, root_inverse, P);
+    recover_columns(c.model, c.data, root_inverse, Pt);
+    MatrixX M(nv, nv);
+    dense_mass_matrix(c.model, c.data, M);
+    const MatrixX half = P.leftCols(nv);
+    EXPECT_LT((Pt.leftCols(nv) - half.transpose()).norm() / half.norm(), tolerance) << "seed " << seed;
+    const double scale = M.norm() * half.squaredNorm();
+    EXPECT_LT((half * M * half.transpose() - MatrixX::Identity(nv, nv)).norm() / scale, tolerance) << seed;
+    RowMatrix odd(nv, 3);
+    EXPECT_THROW(project_columns(c.model, c.data, root_inverse, odd), Error);
   }
 }
 

@@ -12,6 +12,8 @@
 //   equality  s = phi / h, or of length recovery_speed (capped) if it is longer than that and h |Jdot v|: a
 //             fast mechanism leaves its constraints by h^2 Jdot v / 2 in a step, and is taken back all of it
 
+#include <bit>
+
 #include "articula/collision/detect.hpp"
 #include "articula/contact/constraints.hpp"
 #include "articula/contact/solution.hpp"
@@ -93,6 +95,16 @@ class ContactRows;
 // The modes of rows that were solved.
 FrozenModes freeze(const ContactRows& rows);
 
+// Calls take(begin, end) for every run of ones, the lowest bit having the number `first`.
+template <class Take>
+void for_each_run_of_bits(std::uint64_t bits, int first, const Take& take) {
+  while (bits != 0) {
+    const int begin = std::countr_zero(bits), end = begin + std::countr_one(bits >> begin);
+    take(first + begin, first + end);
+    bits &= end < 64 ? ~std::uint64_t{0} << end : 0;
+  }
+}
+
 using LaneVector = std::vector<Lanes, Eigen::aligned_allocator<Lanes>>;
 
 // Workspace of one thread: rows of the last `build`.
@@ -114,6 +126,13 @@ class ContactRows {
   const std::vector<int>& order() const { return order_; }  // items, island after island
   const LaneVector& J() const { return J_; }
   const LaneVector& W() const { return W_; }
+  const std::vector<double>& root_inverse() const { return scale_; }  // D^-1/2, per dof
+  // Calls take(begin, end) for every run of dofs of its tree that a side of a quad touches.
+  template <class Take>
+  void for_each_run(int quad, int side, const Take& take) const {
+    const std::uint64_t* words = support(quad, side);
+    for (int word = 0; word < support_words_; ++word) for_each_run_of_bits(words[word], 64 * word, take);
+  }
   const Block& block(const Item& item) const {
     return blocks_[islands_[item.island].block_begin + item.block];
   }
@@ -123,9 +142,6 @@ class ContactRows {
   ContactProblem problem(const Island& island, double gravity_step) const;
   // force (nv) += J^T lam
   void add_impulses(const double* lam, VectorX& force) const;
-  // Many columns at once, row-major with `stride`: out += J x, force += J^T lam.
-  void add_velocities(const double* x, int stride, int columns, double* out) const;
-  void add_impulse_columns(const double* lam, int stride, int columns, double* force) const;
   // The same for the one row of a limit, coupling or dry friction.
   double scalar_velocity(const Item& item, const double* x) const;
   void add_scalar_impulse(const Item& item, double lam, double* force) const;
@@ -147,6 +163,9 @@ class ContactRows {
   void project(const Model& model, const Data& data);
   void find_support();
   void fill_problem(const Island& island);
+  const std::uint64_t* support(int quad, int side) const {
+    return support_.data() + (2 * static_cast<std::size_t>(quad) + side) * support_words_;
+  }
 
   const Constraints* constraints_;
   FrictionLaw law_ = FrictionLaw::cone;

@@ -47,9 +47,8 @@ class ContactFreeDerivatives final : public ImplicitStep {
 
   SmoothResidual residual_;
   StepOutput output_;
-  RowMatrix blocks_;   // nv x (2 width + na + nu, rounded up): a by q, v, w, u
+  RowMatrix blocks_;   // nv x (2 nv + na + nu, rounded up to whole registers): a by q, v, w, u
   RowMatrix inverse_;  // nv x nv
-  int width_ = 0;      // nv rounded up to whole registers
   VectorX scratch_;    // nv: dv+, or its covector
 };
 

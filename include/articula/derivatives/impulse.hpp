@@ -42,7 +42,8 @@ class ImpulseDerivatives final : public ImplicitStep {
 
   // From now on modes other than those of the step (one for each row). False as for prepare.
   [[nodiscard]] bool relabel(const std::vector<RowMode>& modes);
-  // Whether products against covectors include parameters; they do at first.
+  // Whether products against covectors include parameters; they do at first. If not, their part of what is
+  // returned is left alone.
   void want_parameters(bool wanted);
 
   // Certificates from now on, until the next step, also tell whether the rows could follow a change of these

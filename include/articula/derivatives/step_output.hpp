@@ -12,8 +12,9 @@ class StepOutput {
 
   // dx = (dq+, dv+, dw+) from dv+ and dz.
   void along(const StepInputs& in, const ConstVectorRef& dv_next, const ConstVectorRef& dz, VectorRef dx);
-  // v_next_bar, and z_bar (set, not added to) from x_bar.
-  void against(const StepInputs& in, const ConstVectorRef& x_bar, VectorRef v_next_bar, VectorRef z_bar);
+  // v_next_bar, and z_bar (set, not added to) from x_bar. Without `parameters` their part is left alone.
+  void against(const StepInputs& in, const ConstVectorRef& x_bar, bool parameters, VectorRef v_next_bar,
+               VectorRef z_bar);
   // Rows of q+ and w+ of Jacobians whose rows of v+ are there.
   void complete(MatrixRef by_state, MatrixRef by_control) const;
   // Rows of q+ alone: h Jr (v+ rows).

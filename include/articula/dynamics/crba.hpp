@@ -25,6 +25,11 @@ void composite_mass_matrix(const Model& model, Data& data);
 // x <- (factored matrix)^-1 x; one column, or all columns of a row-major matrix.
 void solve_mass_matrix(const Model& model, const Data& data, VectorRef x);
 void solve_mass_matrix_columns(const Model& model, const Data& data, RowMatrixRef x);
+// The same in two halves, with root_inverse = D^-1/2:  x <- D^-1/2 L^-T x,  then x <- L^-1 D^-1/2 x.
+void project_columns(const Model& model, const Data& data, const std::vector<double>& root_inverse,
+                     RowMatrixRef x);
+void recover_columns(const Model& model, const Data& data, const std::vector<double>& root_inverse,
+                     RowMatrixRef x);
 
 // The inverse of the factored matrix, dense and exactly symmetric.
 void inverse_mass_matrix(const Model& model, const Data& data, RowMatrixRef inverse);
