@@ -1,4 +1,4 @@
-"""A thousand hoppers side by side, each with its own gravity and friction."""
+"""A thousand hoppers side by side, each with its own gravity."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def main(picture: str = "a_thousand_hoppers.png") -> None:
     print(f"{1000 * steps} steps in {seconds:.2f} s: {1000 * steps / seconds:.0f} a second on {batch.threads} threads")
 
     height = paths.q[:, :, 1]  # (N, steps + 1)
-    figure, axes = plt.subplots(1, 2, figsize=(9, 4))
+    figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
     for e in np.argsort(gravity)[::100]:
         axes[0].plot(paths.time[e], height[e], color=plt.get_cmap("viridis")(gravity[e] / 12.0))
     axes[0].set(xlabel="time, s", ylabel="height of the torso, m")

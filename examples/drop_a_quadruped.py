@@ -33,7 +33,7 @@ def main(picture: str = "drop_a_quadruped.png") -> None:
 
     weight = model.total_mass * 9.81
     print(f"after {x.time:.1f} s it stands at {height[-1]:.3f} m; the ground carries {load[-1]:.1f} N of {weight:.1f} N")
-    figure, axes = plt.subplots(2, sharex=True, figsize=(7, 5))
+    figure, axes = plt.subplots(2, sharex=True, figsize=(7, 5), layout="constrained")
     axes[0].plot(time, height)
     axes[0].set_ylabel("height of the trunk, m")
     axes[1].plot(time, np.array(load) / weight)

@@ -74,7 +74,7 @@ def main(picture: str = "fit_a_friction_coefficient.png") -> None:
             break
     print(f"friction {mu:.5f} after {len(history)} iterations; the trajectory was made with {TRUE}")
 
-    figure, axes = plt.subplots(1, 2, figsize=(9, 4))
+    figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
     fitted = art.Simulation(with_friction(model, mu)).rollout(start(model), np.zeros((STEPS, 0)))
     axes[0].plot(recorded.time[1:], observed, ".", markersize=3, label="observed")
     axes[0].plot(fitted.time, fitted.q[:, 0], label=f"fitted, mu = {mu:.3f}")

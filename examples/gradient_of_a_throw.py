@@ -62,7 +62,7 @@ def main(picture: str = "gradient_of_a_throw.png") -> None:
         velocity = velocity - 0.2 * gradient
     loss, _, path = throw(sim, velocity)
     print(f"a throw of {np.round(velocity, 3)} m/s misses by {np.sqrt(loss) * 1000.0:.2f} mm; the first missed by {misses[0]:.2f} m")
-    figure, axes = plt.subplots(1, 2, figsize=(9, 4))
+    figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
     for old in paths:
         axes[0].plot(old[:, 0], old[:, 2], color="0.75")
     axes[0].plot(path[:, 0], path[:, 2], color="C0")

@@ -62,7 +62,7 @@ def main(picture: str = "learn_a_swing_up.png") -> None:
     path = sim.rollout(start, controls)
     tilt = float(np.degrees(np.arccos(np.cos(path.q[-1, 1]))))
     print(f"loss {losses[0]:.2f} -> {losses[-1]:.3f}; at the end the pole is {tilt:.2f} degrees from upright")
-    figure, axes = plt.subplots(1, 2, figsize=(9, 4))
+    figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
     axes[0].plot(path.time, path.q[:, 1], label="angle of the pole, rad")
     axes[0].plot(path.time, path.q[:, 0], label="position of the cart, m")
     axes[0].step(path.time[1:], controls[:, 0] / limit, color="0.6", label="control / limit")

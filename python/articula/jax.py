@@ -20,6 +20,8 @@ try:
     import jax.numpy as jnp
 except ImportError as error:
     raise ImportError("articula.jax needs JAX: pip install jax") from error
+if jax.__version_info__ < (0, 4, 34):  # `pure_callback` has no `vmap_method`
+    raise ImportError(f"articula.jax needs JAX 0.4.34 or later, not {jax.__version__}")
 
 from . import _steps
 from ._core import Error, Simulation

@@ -32,7 +32,7 @@ __all__ = ["Rollout", "rollout", "step"]
 def _array(what: str, tensor: Tensor) -> _steps.Array:
     if not tensor.dtype.is_floating_point:
         raise TypeError(f"{what} must be a tensor of float32 or float64, not {tensor.dtype}")
-    return np.ascontiguousarray(tensor.detach().cpu().numpy(), dtype=np.float64)
+    return np.ascontiguousarray(tensor.detach().to("cpu", torch.float64).numpy())  # NumPy has no bfloat16
 
 
 class _Roll(torch.autograd.Function):
@@ -150,16 +150,20 @@ class Rollout(torch.nn.Module):
         return dict(zip(self.patterns, self.values))
 
     @overload
-    def forward(self, q: Tensor, v: Tensor, controls: Tensor) -> tuple[Tensor, ...]: ...
+    def forward(self, q: Tensor, v: Tensor, controls: Tensor, *, activation: Optional[Tensor] = None) -> tuple[Tensor, ...]: ...
     @overload
-    def forward(self, q: Tensor, v: Tensor, controls: Callable[[Tensor, Tensor], Tensor], steps: int) -> tuple[Tensor, ...]: ...
-    def forward(self, q: Tensor, v: Tensor, controls: Union[Tensor, Callable[[Tensor, Tensor], Tensor]],
-                steps: int = 0) -> tuple[Tensor, ...]:
-        """Controls (..., T, nu), or a policy u = controls(q, v) that is asked before each of `steps` steps."""
+    def forward(self, q: Tensor, v: Tensor, controls: Callable[..., Tensor], steps: int, *,
+                activation: Optional[Tensor] = None) -> tuple[Tensor, ...]: ...
+    def forward(self, q: Tensor, v: Tensor, controls: Union[Tensor, Callable[..., Tensor]], steps: int = 0, *,
+                activation: Optional[Tensor] = None) -> tuple[Tensor, ...]:
+        """Controls (..., T, nu), or a policy that is asked before each of `steps` steps: u = controls(q, v), and
+        controls(q, v, activation) where activations (..., na) are given. Returns what `rollout` does."""
+        chosen: dict[str, Any] = {"parameters": self.parameters_by_name, "mode": self.mode, **self.options}
         if isinstance(controls, torch.Tensor):
-            return rollout(self.sim, q, v, controls, parameters=self.parameters_by_name, mode=self.mode, **self.options)
-        path = [(q, v)]
+            return rollout(self.sim, q, v, controls, activation=activation, **chosen)
+        state = (q, v) if activation is None else (q, v, activation)
+        path = [state]
         for _ in range(steps):
-            q, v = step(self.sim, q, v, controls(q, v), parameters=self.parameters_by_name, mode=self.mode, **self.options)
-            path.append((q, v))
-        return torch.stack([p[0] for p in path], dim=-2), torch.stack([p[1] for p in path], dim=-2)
+            state = step(self.sim, state[0], state[1], controls(*state), activation=state[2] if len(state) > 2 else None, **chosen)
+            path.append(state)
+        return tuple(torch.stack(parts, dim=-2) for parts in zip(*path))

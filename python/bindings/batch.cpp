@@ -72,14 +72,11 @@ std::shared_ptr<KeptBatchStep> step(const OwnedBatch& batch, const BatchState& x
   const py::gil_scoped_release released;
   const std::shared_ptr<KeptBatchStep> result = batch.spare->take();
   result->structure = batch.model(0).shared_structure();
+  result->keep_start = true;
   result->keep_contacts = keep_contacts;
   if (!keep_contacts) result->contacts.clear();
-  result->start = x;
-  result->controls = columns;
-  if (warm != nullptr)
-    batch.step(result->start, result->controls, *warm, *result);
-  else
-    batch.step(result->start, result->controls, *result);
+  static const Warm cold;
+  batch.step(x, columns, warm != nullptr ? *warm : cold, *result);
   return result;
 }
 
@@ -151,7 +148,9 @@ void bind_batch_state(py::module_& module) {
             return State{x.q.col(e), x.v.col(e), x.activation.col(e), x.time[e]};
           },
           py::arg("i"), "A copy of the state of environment i.")
-      .def("copy", [](const BatchState& x) { return BatchState(x); })
+      .def(
+          "copy", [](const BatchState& x) { return BatchState(x); },
+          "States of their own with the same numbers.")
       .def("__len__", [](const BatchState& x) { return x.size(); })
       .def("__repr__",
            [](const BatchState& x) {
@@ -170,9 +169,23 @@ void bind_batch_state(py::module_& module) {
   py::class_<Warm, std::shared_ptr<Warm>> warm(module, "WarmStarts", "One warm start per environment.");
   exported(warm)
       .def("__len__", [](const Warm& w) { return w.size(); })
-      .def("__getitem__", [](const Warm& w, Eigen::Index i) {
-        return w[environment(i, static_cast<Eigen::Index>(w.size()))];
-      });
+      .def("__getitem__",
+           [](const Warm& w, Eigen::Index i) {
+             return w[environment(i, static_cast<Eigen::Index>(w.size()))];
+           })
+      .def("__repr__",
+           [](const Warm& w) { return fmt::format("<warm starts of {} environments>", w.size()); })
+      .def(py::pickle(
+          [](const Warm& w) {
+            py::tuple kept(w.size());
+            for (size_t e = 0; e < w.size(); ++e) kept[e] = py::cast(w[e]);
+            return kept;
+          },
+          [](const py::tuple& kept) {
+            Warm warm;
+            for (const py::handle one : kept) warm.push_back(one.cast<const WarmStart&>());
+            return warm;
+          }));
 }
 
 void bind_results(py::module_& module) {
@@ -181,12 +194,15 @@ void bind_results(py::module_& module) {
       module, "BatchStep",
       "The result of `Batch.step`. An environment whose step failed stays where it was; see `ok`.");
   exported(step_class)
-      .def_property_readonly("next",
-                             [](const SharedStep& s) { return std::shared_ptr<BatchState>(s, &s->next); })
+      .def_property_readonly(
+          "next", [](const SharedStep& s) { return std::shared_ptr<BatchState>(s, &s->next); },
+          "The states after the step.")
       .def_property_readonly(
           "start", [](const SharedStep& s) { return BatchState(s->start); },
           "A copy of the states before the step.")
-      .def_property_readonly("warm", [](const SharedStep& s) { return std::shared_ptr<Warm>(s, &s->warm); })
+      .def_property_readonly(
+          "warm", [](const SharedStep& s) { return std::shared_ptr<Warm>(s, &s->warm); },
+          "For the next step, to make it faster.")
       .def_property_readonly(
           "reports", [](const KeptBatchStep& s) { return s.reports; }, "One StepReport per environment.")
       .def_property_readonly(
@@ -229,7 +245,7 @@ void bind_results(py::module_& module) {
       .def_property_readonly(
           "time", [](const py::object& s) { return view_rows(s.cast<BatchRollout&>().time, s); },
           "(N, steps + 1) s")
-      .def_readonly("steps", &BatchRollout::steps)
+      .def_readonly("steps", &BatchRollout::steps, "Steps asked for.")
       .def_property_readonly(
           "taken", [](const BatchRollout& r) { return py::array_t<int>(r.taken.size(), r.taken.data()); },
           "(N,): steps until one failed; states after it repeat its start")
@@ -238,8 +254,9 @@ void bind_results(py::module_& module) {
           "Per environment the worst status and residual, and sums of the counts.")
       .def_property_readonly(
           "ok", [](const BatchRollout& r) { return ok(r.worst); }, "(N,) bool")
-      .def_property_readonly("warm",
-                             [](const SharedRollout& r) { return std::shared_ptr<Warm>(r, &r->warm); })
+      .def_property_readonly(
+          "warm", [](const SharedRollout& r) { return std::shared_ptr<Warm>(r, &r->warm); },
+          "For the next step or rollout.")
       .def("__repr__", [](const BatchRollout& r) {
         return fmt::format("<rollout of {} environments over {} steps>", r.taken.size(), r.steps);
       });
@@ -305,10 +322,6 @@ std::shared_ptr<KeptBatchStep> SpareSteps::take() {
     }
   }
   if (!step) step = std::make_unique<KeptBatchStep>();
-  for (WarmStart& warm : step->warm) {
-    warm.entries.clear();
-    warm.law = {};
-  }
   return {step.release(), [owner = weak_from_this()](KeptBatchStep* last) {
             std::unique_ptr<KeptBatchStep> gone(last);
             if (const auto batch = owner.lock()) batch->give_back(std::move(gone));
@@ -362,15 +375,18 @@ void bind_batch(py::module_& module) {
            "Batch(model, N), or Batch(variants) with one model (`model.with_`) per environment. threads: 0 "
            "for as many as the "
            "machine has. Settings as for Simulation.")
-      .def_property_readonly("threads", &OwnedBatch::threads)
+      .def_property_readonly("threads", &OwnedBatch::threads, "How many were asked for, or the machine has.")
       .def_property_readonly(
           "dt", [](const OwnedBatch& b) { return *b.settings().dt; }, "s")
-      .def_property_readonly("settings", [](const OwnedBatch& b) { return settings_dict(b.settings()); })
+      .def_property_readonly(
+          "settings", [](const OwnedBatch& b) { return settings_dict(b.settings()); },
+          "What it was made with, as keyword arguments.")
       .def(
           "model",
           [](const Shared& b, int i) { return std::shared_ptr<Model>(b, const_cast<Model*>(&b->model(i))); },
           py::arg("i") = 0, "The model of environment i.")
-      .def("neutral_states", &OwnedBatch::neutral_states)
+      .def("neutral_states", &OwnedBatch::neutral_states,
+           "The pose of each model as described, at rest, at time 0.")
       .def(
           "repeat",
           [](const OwnedBatch& b, const State& x) {

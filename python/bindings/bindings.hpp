@@ -22,16 +22,18 @@ void bind_step(py::module_& module);
 void bind_simulation(py::module_& module);
 void bind_batch(py::module_& module);
 void bind_gradients(py::module_& module);
+void bind_rollout_gradients(py::module_& module);
+void bind_kinematics(py::module_& module);
+void bind_queries(py::module_& module);
+void bind_sensors(py::module_& module);
 
 // A step, and the names of what touches in it.
 struct NamedStep : Step {
   std::shared_ptr<const Structure> structure;
 };
 
-// A step of a batch, with what it was taken from: derivatives need it.
+// A step of a batch; it always keeps what it was taken from.
 struct KeptBatchStep : BatchStep {
-  BatchState start;
-  MatrixX controls;  // nu x N, or without columns
   std::shared_ptr<const Structure> structure;
 };
 
@@ -39,7 +41,7 @@ struct KeptBatchStep : BatchStep {
 // memory.
 class SpareSteps : public std::enable_shared_from_this<SpareSteps> {
  public:
-  std::shared_ptr<KeptBatchStep> take();  // its warm starts are empty; it comes back when the last owner goes
+  std::shared_ptr<KeptBatchStep> take();  // it comes back when the last owner goes
 
  private:
   void give_back(std::unique_ptr<KeptBatchStep> step);
@@ -66,6 +68,12 @@ SimulationSettings make_settings(std::optional<double> dt, const std::string& co
                                  std::optional<double> bounce_speed, bool implicit_gyroscopic,
                                  int most_contacts);
 py::dict settings_dict(const SimulationSettings& settings);
+
+// What a step calls a contact's geometry: its name, or its number and body.
+struct NamedContact : StepContact {
+  std::shared_ptr<const Structure> structure;
+};
+std::string geometry_name(const Structure& structure, int geometry);
 
 // Throws Error, saying which number is not finite, for a step that was not taken.
 [[noreturn]] void throw_failed_step(StepStatus status, const Model& model, const State& x,

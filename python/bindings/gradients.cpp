@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "arguments.hpp"
 #include "arrays.hpp"
 #include "articula/kinematics/manifold.hpp"
 #include "bindings.hpp"
@@ -12,70 +13,6 @@
 namespace articula::python {
 
 namespace {
-
-// ------------------------------------------------------------------ settings
-
-GradientMode mode_named(const std::string& name) {
-  constexpr std::array modes{GradientMode::exact, GradientMode::complementarity_aware, GradientMode::elastic,
-                             GradientMode::randomised, GradientMode::finite_difference};
-  std::string known;
-  for (const GradientMode mode : modes) {
-    if (name == to_string(mode)) return mode;
-    known += fmt::format("{}'{}'", known.empty() ? "" : ", ", to_string(mode));
-  }
-  throw Error("mode must be one of {}, not '{}'", known, name);
-}
-
-void add_parameters(const Model& model, const std::string& pattern, std::vector<ParameterSlice>& slices) {
-  const std::vector<ParameterSlice> found = model.parameters().matching(pattern);
-  if (found.empty()) model.parameters().find(pattern);  // throws, with the nearest names
-  slices.insert(slices.end(), found.begin(), found.end());
-}
-
-template <class Value>
-Value read_option(const std::string& name, py::handle given, const char* kind) {
-  try {
-    return given.cast<Value>();
-  } catch (const py::cast_error&) {
-    throw py::type_error(
-        fmt::format("{} must be {}, not {}", name, kind, py::repr(given).cast<std::string>()));
-  }
-}
-
-GradientSettings read_settings(const Model& model, const py::object& parameters, const std::string& mode,
-                               const py::kwargs& options) {
-  GradientSettings settings;
-  settings.mode = mode_named(mode);
-  const char* const what = "the name of a parameter";
-  if (py::isinstance<py::str>(parameters)) {
-    add_parameters(model, utf8(what, parameters), settings.parameters);
-  } else if (!parameters.is_none()) {
-    if (!py::isinstance<py::iterable>(parameters))
-      throw py::type_error("parameters must be a name, a pattern, or a list of them");
-    for (const py::handle pattern : parameters)
-      add_parameters(model, utf8(what, pattern), settings.parameters);
-  }
-  for (const auto& [key, value] : options) {
-    const std::string name = utf8("the name of an option", key);
-    if (name == "ridders")
-      settings.ridders = read_option<bool>(name, value, "True or False");
-    else if (name == "difference_step")
-      settings.difference_step = read_option<double>(name, value, "a number");
-    else if (name == "samples")
-      settings.samples = read_option<int>(name, value, "a whole number below 2^31");
-    else if (name == "position_spread")
-      settings.position_spread = read_option<double>(name, value, "a number");
-    else if (name == "velocity_spread")
-      settings.velocity_spread = read_option<double>(name, value, "a number");
-    else if (name == "control_spread")
-      settings.control_spread = read_option<double>(name, value, "a number");
-    else if (name == "seed")
-      settings.seed = read_option<std::uint64_t>(name, value, "a whole number from 0 to 2^64 - 1");
-    else
-      throw py::type_error(fmt::format("gradients have no option '{}'", name));
-  }
-  return settings;
-}
 
 // ------------------------------------------------------------------ one environment
 
@@ -87,16 +24,13 @@ void require_own(const Simulation& simulation, const NamedStep& step) {
 std::shared_ptr<StepJacobians> jacobians(const Simulation& simulation, const NamedStep& step,
                                          const std::string& mode, const py::kwargs& options) {
   require_own(simulation, step);
-  const GradientSettings settings = read_settings(simulation.model(), py::none(), mode, options);
+  const GradientSettings settings = read_gradient_settings(simulation.model(), py::none(), mode, options);
   const py::gil_scoped_release released;
   return std::make_shared<StepJacobians>(simulation.jacobians(step, settings));
 }
 
 VectorX covector(const char* what, const py::object& given, py::ssize_t size) {
-  if (given.is_none()) return {};
-  const Numbers array = numbers(what, given, {size});
-  require_finite(what, array.data(), array.size());
-  return as_vector(array);
+  return given.is_none() ? VectorX() : finite_vector(what, given, size);
 }
 
 std::shared_ptr<StepGradient> pullback(const Simulation& simulation, const NamedStep& step,
@@ -107,7 +41,7 @@ std::shared_ptr<StepGradient> pullback(const Simulation& simulation, const Named
   const Model& model = simulation.model();
   const StepCovector bar{covector("q", q, model.nv()), covector("v", v, model.nv()),
                          covector("activation", activation, model.na())};
-  const GradientSettings settings = read_settings(model, parameters, mode, options);
+  const GradientSettings settings = read_gradient_settings(model, parameters, mode, options);
   const py::gil_scoped_release released;
   return std::make_shared<StepGradient>(simulation.pullback(step, bar, settings));
 }
@@ -117,7 +51,7 @@ std::shared_ptr<StepGradient> pullback(const Simulation& simulation, const Named
 std::shared_ptr<BatchJacobians> batch_jacobians(const OwnedBatch& batch, const KeptBatchStep& step,
                                                 const std::string& mode, const py::kwargs& options) {
   batch.require_step(step);
-  const GradientSettings settings = read_settings(batch.model(0), py::none(), mode, options);
+  const GradientSettings settings = read_gradient_settings(batch.model(0), py::none(), mode, options);
   const py::gil_scoped_release released;
   auto result = std::make_shared<BatchJacobians>();
   batch.jacobians(step.start, step.controls, step, settings, *result);
@@ -140,7 +74,7 @@ std::shared_ptr<BatchGradient> batch_pullback(const OwnedBatch& batch, const Kep
   const BatchCovector bar{covectors("q", q, batch.size(), model.nv()),
                           covectors("v", v, batch.size(), model.nv()),
                           covectors("activation", activation, batch.size(), model.na())};
-  const GradientSettings settings = read_settings(model, parameters, mode, options);
+  const GradientSettings settings = read_gradient_settings(model, parameters, mode, options);
   const py::gil_scoped_release released;
   auto result = std::make_shared<BatchGradient>();
   batch.pullback(step.start, step.controls, step, bar, settings, *result);
@@ -257,7 +191,8 @@ void bind_certificate(py::module_& module) {
                     "m/s, to the nearest switch of modes")
       .def_readonly("redundant", &GradientCertificate::redundant, "Impulses are not unique.")
       .def_readonly("conditioning", &GradientCertificate::conditioning, "Smallest over largest pivot.")
-      .def_readonly("inconsistency", &GradientCertificate::inconsistency)
+      .def_readonly("inconsistency", &GradientCertificate::inconsistency,
+                    "How much dependent rows contradict each other, relative.")
       .def_readonly("one_sided", &GradientCertificate::one_sided,
                     "A derivative that does not exist was chosen from one side.")
       .def_readonly("relabelled", &GradientCertificate::relabelled, "The modes are not those of the step.")
@@ -271,6 +206,10 @@ void bind_certificate(py::module_& module) {
       });
 }
 
+const char* certificate_text(bool valid, bool one_sided) {
+  return !valid ? "; INVALID" : one_sided ? "; one-sided" : "";
+}
+
 void bind_single(py::module_& module) {
   py::class_<StepJacobians, std::shared_ptr<StepJacobians>> jacobian(
       module, "Jacobians",
@@ -280,7 +219,12 @@ void bind_single(py::module_& module) {
           "by_state", [](const StepJacobians& j) { return copy_matrix(j.by_state); }, "(n, n): dx+/dx")
       .def_property_readonly(
           "by_control", [](const StepJacobians& j) { return copy_matrix(j.by_control); }, "(n, nu): dx+/du")
-      .def_readonly("certificate", &StepJacobians::certificate);
+      .def_readonly("certificate", &StepJacobians::certificate, "What they are worth.")
+      .def("__repr__", [](const StepJacobians& j) {
+        return fmt::format("<jacobians of {} numbers by {} and by {} controls{}>", j.by_state.rows(),
+                           j.by_state.cols(), j.by_control.cols(),
+                           certificate_text(j.certificate.valid, j.certificate.one_sided));
+      });
 
   using Shared = std::shared_ptr<StepGradient>;
   py::class_<StepGradient, Shared> gradient(module, "Gradient",
@@ -298,7 +242,12 @@ void bind_single(py::module_& module) {
           "wrench", [](const StepGradient& g) { return copy_rows(g.wrench); }, "(nbody, 6)")
       .def_property_readonly("parameters", owned(&StepGradient::parameters),
                              "Of the slices asked for, one after the other.")
-      .def_readonly("certificate", &StepGradient::certificate);
+      .def_readonly("certificate", &StepGradient::certificate, "What it is worth.")
+      .def("__repr__", [](const StepGradient& g) {
+        return fmt::format("<gradient by q {}, v {}, control {}, parameters {}{}>", g.q.size(), g.v.size(),
+                           g.control.size(), g.parameters.size(),
+                           certificate_text(g.certificate.valid, g.certificate.one_sided));
+      });
 }
 
 void bind_batched(py::module_& module) {
@@ -315,7 +264,12 @@ void bind_batched(py::module_& module) {
   exported(jacobian)
       .def_property_readonly("by_state", blocks(&BatchJacobians::by_state), "(N, n, n)")
       .def_property_readonly("by_control", blocks(&BatchJacobians::by_control), "(N, n, nu)")
-      .def_property_readonly("certificates", [](const BatchJacobians& j) { return j.certificates; });
+      .def_property_readonly(
+          "certificates", [](const BatchJacobians& j) { return j.certificates; },
+          "One GradientCertificate per environment.")
+      .def("__repr__", [](const BatchJacobians& j) {
+        return fmt::format("<jacobians of {} environments>", j.certificates.size());
+      });
 
   py::class_<BatchGradient, std::shared_ptr<BatchGradient>> gradient(module, "BatchGradient",
                                                                      "Of the losses of every environment.");
@@ -336,7 +290,13 @@ void bind_batched(py::module_& module) {
           },
           "(N, nbody, 6)")
       .def_property_readonly("parameters", rows(&BatchGradient::parameters), "(N, k)")
-      .def_property_readonly("certificates", [](const BatchGradient& g) { return g.certificates; });
+      .def_property_readonly(
+          "certificates", [](const BatchGradient& g) { return g.certificates; },
+          "One GradientCertificate per environment.")
+      .def("__repr__", [](const BatchGradient& g) {
+        return fmt::format("<gradient of {} environments: {} parameters>", g.certificates.size(),
+                           g.parameters.rows());
+      });
 }
 
 }  // namespace

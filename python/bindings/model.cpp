@@ -159,10 +159,13 @@ void bind_model(py::module_& module) {
   py::class_<ParameterSlice> slice(module, "ParameterSlice",
                                    "A name for a few consecutive numbers of theta.");
   exported(slice)
-      .def_property_readonly("name", [](const ParameterSlice& s) { return text(s.name); })
-      .def_property_readonly("kind", [](const ParameterSlice& s) { return text(to_string(s.kind)); })
+      .def_property_readonly(
+          "name", [](const ParameterSlice& s) { return text(s.name); },
+          "For `parameter`, `with_` and `pullback`.")
+      .def_property_readonly(
+          "kind", [](const ParameterSlice& s) { return text(to_string(s.kind)); }, "What its numbers are.")
       .def_readonly("offset", &ParameterSlice::offset, "Where it begins in theta.")
-      .def_readonly("size", &ParameterSlice::size)
+      .def_readonly("size", &ParameterSlice::size, "How many numbers it has.")
       .def("__repr__", [](const ParameterSlice& s) {
         return text(
             fmt::format("<{} ({}): theta[{}:{}]>", s.name, to_string(s.kind), s.offset, s.offset + s.size));
@@ -170,8 +173,11 @@ void bind_model(py::module_& module) {
 
   py::class_<JointIndex> joint(module, "Joint", "A joint, and where its numbers are in q and v.");
   exported(joint)
-      .def_property_readonly("name", [](const JointIndex& j) { return text(j.name); })
-      .def_property_readonly("type", [](const JointIndex& j) { return joint_type_name(j.type); })
+      .def_property_readonly(
+          "name", [](const JointIndex& j) { return text(j.name); }, "As in the file.")
+      .def_property_readonly(
+          "type", [](const JointIndex& j) { return joint_type_name(j.type); },
+          "'fixed', 'hinge', 'slide', 'ball' or 'free'")
       .def_readonly("body", &JointIndex::body, "Number of the body it moves.")
       .def_readonly("q", &JointIndex::q, "First entry in q.")
       .def_readonly("dof", &JointIndex::dof, "First entry in v.")
@@ -183,13 +189,14 @@ void bind_model(py::module_& module) {
   py::class_<Model, std::shared_ptr<Model>> model(
       module, "Model", "A robot or scene: immutable, shared between threads. Made by `load`.");
   exported(model)
-      .def_property_readonly("name", [](const Model& m) { return text(m.description().name); })
+      .def_property_readonly(
+          "name", [](const Model& m) { return text(m.description().name); }, "As in the file.")
       .def_property_readonly("nq", &Model::nq, "Numbers of a configuration q (quaternions: 4).")
       .def_property_readonly("nv", &Model::nv, "Degrees of freedom: numbers of a velocity v.")
       .def_property_readonly("nu", &Model::nu, "Controls.")
       .def_property_readonly("na", &Model::na, "Activations of actuators.")
       .def_property_readonly("nbody", &Model::nbody, "Bodies, with the world as number 0.")
-      .def_property_readonly("njoint", &Model::njoint)
+      .def_property_readonly("njoint", &Model::njoint, "Joints.")
       .def_property_readonly(
           "nkinematic", [](const Model& m) { return m.structure().nkinematic; },
           "Bodies that the user moves (Input.kinematic_pose).")
@@ -198,12 +205,23 @@ void bind_model(py::module_& module) {
       .def_property_readonly(
           "gravity", [](const Model& m) { return copy(m.theta().segment<3>(m.structure().gravity)); },
           "(3,) m/s^2")
-      .def_property_readonly("body_names", [](const Model& m) { return names(m.structure().bodies); })
-      .def_property_readonly("joint_names", [](const Model& m) { return names(m.structure().joints); })
-      .def_property_readonly("frame_names", [](const Model& m) { return names(m.structure().frames); })
-      .def_property_readonly("geometry_names", [](const Model& m) { return names(m.structure().geometries); })
-      .def_property_readonly("actuator_names", [](const Model& m) { return names(m.structure().actuators); })
-      .def_property_readonly("joints", [](const Model& m) { return m.structure().joints; })
+      .def_property_readonly(
+          "body_names", [](const Model& m) { return names(m.structure().bodies); },
+          "By number; the world first.")
+      .def_property_readonly(
+          "joint_names", [](const Model& m) { return names(m.structure().joints); },
+          "In the order of q and v.")
+      .def_property_readonly(
+          "frame_names", [](const Model& m) { return names(m.structure().frames); },
+          "By number; MJCF calls them sites.")
+      .def_property_readonly(
+          "geometry_names", [](const Model& m) { return names(m.structure().geometries); },
+          "By number; empty where there is no name.")
+      .def_property_readonly(
+          "actuator_names", [](const Model& m) { return names(m.structure().actuators); },
+          "In the order of the controls.")
+      .def_property_readonly(
+          "joints", [](const Model& m) { return m.structure().joints; }, "In the order of q and v.")
       .def_property_readonly("control_range", &control_range, "(nu, 2); infinite where there is none")
       .def_property_readonly("joint_range", &joint_range,
                              "(njoint, 2) rad or m; infinite where there is none")
@@ -218,7 +236,8 @@ void bind_model(py::module_& module) {
       .def(
           "neutral_state", [](const Model& m) { return neutral_state(m); },
           "The pose as described, at rest, at time 0.")
-      .def_property_readonly("keyframes", [](const Model& m) { return names(m.description().keyframes); })
+      .def_property_readonly(
+          "keyframes", [](const Model& m) { return names(m.description().keyframes); }, "Their names.")
       .def("keyframe", &keyframe_state, py::arg("name"), "The state of a keyframe.")
       .def(
           "keyframe_controls",

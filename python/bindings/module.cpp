@@ -51,5 +51,9 @@ PYBIND11_MODULE(ARTICULA_MODULE, module) {
   bind_simulation(module);
   bind_batch(module);
   bind_gradients(module);
+  bind_rollout_gradients(module);
+  bind_kinematics(module);
+  bind_queries(module);
+  bind_sensors(module);
   bind_observations(module);
 }

@@ -84,13 +84,17 @@ void bind_rollout(py::module_& module) {
           "(steps + 1, na)")
       .def_property_readonly(
           "time", [](const py::object& s) { return view(s.cast<Rollout&>().time, s); }, "(steps + 1,) s")
-      .def_property_readonly("steps", &Rollout::steps)
+      .def_property_readonly("steps", &Rollout::steps, "Steps that were taken.")
       .def_property_readonly(
           "reports", [](const Rollout& r) { return r.reports; }, "Of all steps, and of one that failed.")
-      .def_property_readonly("warm", [](const Shared& r) { return std::shared_ptr<WarmStart>(r, &r->warm); })
+      .def_property_readonly(
+          "warm", [](const Shared& r) { return std::shared_ptr<WarmStart>(r, &r->warm); },
+          "For the next step, to make it faster.")
       .def_property_readonly(
           "status", [](const Rollout& r) { return text(to_string(r.status())); }, "Of the last step tried.")
-      .def_property_readonly("ok", [](const Rollout& r) { return r.status() == StepStatus::ok; })
+      .def_property_readonly(
+          "ok", [](const Rollout& r) { return r.status() == StepStatus::ok; },
+          "Whether all steps were taken.")
       .def(
           "state",
           [](const Rollout& r, int i) {
@@ -100,7 +104,7 @@ void bind_rollout(py::module_& module) {
             return r.state(i < 0 ? i + count : i);
           },
           py::arg("i"), "A copy of the state before step i.")
-      .def("last", &Rollout::last)
+      .def("last", &Rollout::last, "A copy of the state after the last step.")
       .def("__len__", &Rollout::steps)
       .def("__repr__", [](const Rollout& r) {
         return fmt::format("<rollout of {} steps from {:.6g} s to {:.6g} s: {}>", r.steps(), r.time[0],
@@ -190,12 +194,16 @@ void bind_simulation(py::module_& module) {
            "loops or dry friction). recovery_speed: m/s, overlaps vanish no faster. bounce_speed: m/s, "
            "slower impacts do "
            "not bounce, default 2 dt g. most_contacts: room for this many, 0: what the model can need.")
-      .def_property_readonly("model",
-                             [](const SharedSimulation& s) {
-                               return std::shared_ptr<Model>(s, const_cast<Model*>(&s->model()));
-                             })
+      .def_property_readonly(
+          "model",
+          [](const SharedSimulation& s) {
+            return std::shared_ptr<Model>(s, const_cast<Model*>(&s->model()));
+          },
+          "The model that is stepped.")
       .def_property_readonly("dt", &Simulation::dt, "s")
-      .def_property_readonly("settings", [](const Simulation& s) { return settings_dict(s.settings()); })
+      .def_property_readonly(
+          "settings", [](const Simulation& s) { return settings_dict(s.settings()); },
+          "What it was made with, as keyword arguments.")
       .def("step", &step, py::arg("x"), py::arg("u") = py::none(), py::arg("warm") = py::none(),
            "One step from the state x under controls u (nu,), an Input, or None. A pure function of its "
            "arguments; `warm` is a guess that makes it faster, and picks one motion where the laws allow "

@@ -93,6 +93,15 @@ Input make_input(const py::object& controls, const py::object& forces, const py:
           columns6("kinematic_twist", kinematic_twist)};
 }
 
+std::string input_text(const Input& i) {
+  std::string text = fmt::format("Input(controls [{}]", numbers_text(i.controls));
+  if (i.forces.size() > 0) text += fmt::format("\n  forces [{}]", numbers_text(i.forces));
+  if (i.wrenches.cols() > 0) text += fmt::format("\n  wrenches on {} bodies", i.wrenches.cols());
+  if (!i.kinematic_pose.empty()) text += fmt::format("\n  {} kinematic poses", i.kinematic_pose.size());
+  if (i.kinematic_twist.cols() > 0) text += fmt::format("\n  {} kinematic twists", i.kinematic_twist.cols());
+  return text + ")";
+}
+
 // ------------------------------------------------------------------ warm starts
 
 // law, size of an entry, then the entries as they are in memory: pickles are for programs of one build,
@@ -183,7 +192,8 @@ void bind_state(py::module_& module) {
       .def_readwrite("time", &State::time, "s")
       .def_property_readonly(
           "hash", [](const State& x) { return state_hash(x); }, "Over all bits of the state.")
-      .def("copy", [](const State& x) { return State(x); })
+      .def(
+          "copy", [](const State& x) { return State(x); }, "A state of its own with the same numbers.")
       .def("__repr__", &state_text)
       .def(py::pickle(
           [](const State& x) { return py::make_tuple(copy(x.q), copy(x.v), copy(x.activation), x.time); },
@@ -198,7 +208,8 @@ void bind_state(py::module_& module) {
   exported(input)
       .def(py::init(&make_input), py::arg("controls") = py::none(), py::arg("forces") = py::none(),
            py::arg("wrenches") = py::none(), py::arg("kinematic_pose") = py::none(),
-           py::arg("kinematic_twist") = py::none())
+           py::arg("kinematic_twist") = py::none(),
+           "From arrays (nu,), (nv,), (nbody, 6), (nkinematic, 7) and (nkinematic, 6), which are copied.")
       .def_property_readonly(
           "controls", [](const Input& i) { return or_none(i.controls); }, "(nu,)")
       .def_property_readonly(
@@ -213,6 +224,7 @@ void bind_state(py::module_& module) {
       .def_property_readonly(
           "kinematic_twist", [](const Input& i) { return or_none(i.kinematic_twist); },
           "(nkinematic, 6): linear (m/s) and angular (rad/s) velocity, in world axes")
+      .def("__repr__", &input_text)
       .def(py::pickle(
           [](const Input& i) {
             return py::make_tuple(or_none(i.controls), or_none(i.forces), or_none(i.wrenches),
@@ -228,7 +240,7 @@ void bind_state(py::module_& module) {
       "What the next step may guess from this one: faster; where the laws allow several motions, it picks "
       "one.");
   exported(warm)
-      .def(py::init<>())
+      .def(py::init<>(), "A cold start: no guess.")
       .def("__len__", [](const WarmStart& w) { return w.entries.size(); })
       .def("__repr__",
            [](const WarmStart& w) {

@@ -10,16 +10,6 @@ namespace articula::python {
 
 namespace {
 
-struct NamedContact : StepContact {
-  std::shared_ptr<const Structure> structure;
-};
-
-std::string geometry_name(const NamedContact& c, int geometry) {
-  const GeometryIndex& index = c.structure->geometries[geometry];
-  if (!index.name.empty()) return index.name;
-  return fmt::format("geometry {} of {}", geometry, c.structure->bodies[index.body].name);
-}
-
 py::list contact_list(const NamedStep& step) {
   py::list result;
   for (const StepContact& contact : step.contacts) result.append(NamedContact{contact, step.structure});
@@ -28,8 +18,9 @@ py::list contact_list(const NamedStep& step) {
 
 py::str contact_text(const NamedContact& c) {
   return text(fmt::format("<contact of {} and {}: {}, distance {:.3g} m, force ({:.4g}, {:.4g}, {:.4g}) N>",
-                          geometry_name(c, c.geometry_a), geometry_name(c, c.geometry_b), to_string(c.mode),
-                          c.distance, c.force.x(), c.force.y(), c.force.z()));
+                          geometry_name(*c.structure, c.geometry_a),
+                          geometry_name(*c.structure, c.geometry_b), to_string(c.mode), c.distance,
+                          c.force.x(), c.force.y(), c.force.z()));
 }
 
 // (contacts, 3) of one vector of each.
@@ -53,14 +44,15 @@ void bind_contact(py::module_& module) {
       module, "StepContact",
       "A pair of points that touches, or may touch, within the step. World axes; impulses act on B.");
   exported(contact)
-      .def_readonly("geometry_a", &StepContact::geometry_a)
-      .def_readonly("geometry_b", &StepContact::geometry_b)
-      .def_readonly("body_a", &StepContact::body_a)
-      .def_readonly("body_b", &StepContact::body_b)
+      .def_readonly("geometry_a", &StepContact::geometry_a, "Number of the first geometry.")
+      .def_readonly("geometry_b", &StepContact::geometry_b, "Number of the second geometry, which is larger.")
+      .def_readonly("body_a", &StepContact::body_a, "Number of the first body.")
+      .def_readonly("body_b", &StepContact::body_b, "Number of the second body.")
       .def_property_readonly(
           "geometries",
           [](const NamedContact& c) {
-            return py::make_tuple(text(geometry_name(c, c.geometry_a)), text(geometry_name(c, c.geometry_b)));
+            return py::make_tuple(text(geometry_name(*c.structure, c.geometry_a)),
+                                  text(geometry_name(*c.structure, c.geometry_b)));
           },
           "Their names.")
       .def_property_readonly(
@@ -93,7 +85,7 @@ void bind_contact(py::module_& module) {
   py::class_<StepLoop> loop(
       module, "StepLoop", "A loop (connect, weld) and the impulse on its second body that holds it closed.");
   exported(loop)
-      .def_readonly("equality", &StepLoop::equality)
+      .def_readonly("equality", &StepLoop::equality, "Which of the equalities of the file.")
       .def_property_readonly(
           "position_a", [](const StepLoop& l) { return copy(l.position_a); }, "(3,) m")
       .def_property_readonly(
@@ -101,7 +93,11 @@ void bind_contact(py::module_& module) {
       .def_property_readonly(
           "impulse", [](const StepLoop& l) { return copy(l.impulse); }, "(3,) N s, world axes")
       .def_property_readonly(
-          "torque_impulse", [](const StepLoop& l) { return copy(l.torque_impulse); }, "(3,) N m s");
+          "torque_impulse", [](const StepLoop& l) { return copy(l.torque_impulse); }, "(3,) N m s")
+      .def("__repr__", [](const StepLoop& l) {
+        return fmt::format("<loop {}: impulse ({:.4g}, {:.4g}, {:.4g}) N s>", l.equality, l.impulse.x(),
+                           l.impulse.y(), l.impulse.z());
+      });
 }
 
 void bind_report(py::module_& module) {
@@ -110,14 +106,15 @@ void bind_report(py::module_& module) {
       .def_property_readonly(
           "status", [](const StepReport& r) { return text(to_string(r.status)); },
           "'ok', or why the step was not taken")
-      .def_property_readonly("ok", [](const StepReport& r) { return r.status == StepStatus::ok; })
+      .def_property_readonly(
+          "ok", [](const StepReport& r) { return r.status == StepStatus::ok; }, "Whether the step was taken.")
       .def_property_readonly(
           "contact", [](const StepReport& r) { return text(to_string(r.contact)); },
           "The solver's verdict, the worst of all islands.")
       .def_readonly("residual", &StepReport::residual, "Largest over the islands, relative.")
-      .def_readonly("contacts", &StepReport::contacts)
-      .def_readonly("rows", &StepReport::rows)
-      .def_readonly("islands", &StepReport::islands)
+      .def_readonly("contacts", &StepReport::contacts, "How many pairs of points touch or may touch.")
+      .def_readonly("rows", &StepReport::rows, "Impulses that were solved for.")
+      .def_readonly("islands", &StepReport::islands, "Groups that were solved apart.")
       .def_readonly("guessed_islands", &StepReport::guessed_islands, "Those where the first guess was right.")
       .def_readonly("iterations", &StepReport::iterations, "Factorisations.")
       .def_readonly("deepest", &StepReport::deepest,
@@ -133,6 +130,12 @@ void bind_report(py::module_& module) {
 }
 
 }  // namespace
+
+std::string geometry_name(const Structure& structure, int geometry) {
+  const GeometryIndex& index = structure.geometries[geometry];
+  if (!index.name.empty()) return index.name;
+  return fmt::format("geometry {} of {}", geometry, structure.bodies[index.body].name);
+}
 
 void bind_step(py::module_& module) {
   bind_contact(module);
@@ -158,10 +161,14 @@ void bind_step(py::module_& module) {
       .def_property_readonly(
           "contact_positions", [](const NamedStep& s) { return gather(s, &StepContact::position); },
           "(contacts, 3) m")
-      .def_property_readonly("loops", [](const NamedStep& s) { return s.loops; })
-      .def_property_readonly("report", [](const NamedStep& s) { return s.report; })
-      .def_property_readonly("status", [](const NamedStep& s) { return text(to_string(s.report.status)); })
-      .def_property_readonly("ok", &NamedStep::ok)
+      .def_property_readonly(
+          "loops", [](const NamedStep& s) { return s.loops; }, "What holds loops closed.")
+      .def_property_readonly(
+          "report", [](const NamedStep& s) { return s.report; }, "How the step went.")
+      .def_property_readonly(
+          "status", [](const NamedStep& s) { return text(to_string(s.report.status)); },
+          "'ok': steps that fail raise.")
+      .def_property_readonly("ok", &NamedStep::ok, "True: steps that fail raise.")
       .def("__repr__", &step_text);
 }
 

@@ -190,6 +190,40 @@ def test_a_layer_learns_a_parameter(hopper):
     assert path.shape == (6, hopper.nq) and policy.weight.grad.abs().sum() > 0.0
 
 
+MUSCLE = """
+<mujoco>
+  <worldbody><body><joint name="slide" type="slide" axis="1 0 0"/><geom size="0.1" mass="1"/></body></worldbody>
+  <actuator><general name="motor" joint="slide" dyntype="filter" dynprm="0.05" gainprm="3"/></actuator>
+</mujoco>
+"""
+
+
+def test_activations_are_rolled_out_and_differentiated():
+    model = art.parse_mjcf(MUSCLE)
+    sim = art.Simulation(model)
+    assert model.na == 1
+    start = [torch.tensor([0.1], dtype=torch.float64, requires_grad=True) for _ in range(3)]
+    u = torch.full((6, 1), 0.4, dtype=torch.float64, requires_grad=True)
+    expected = sim.rollout(art.State([0.1], [0.1], [0.1]), u.detach().numpy())
+    layer = at.Rollout(sim)
+    open_loop = layer(start[0], start[1], u, activation=start[2])
+    closed_loop = layer(start[0], start[1], lambda q, v, activation: u[0], 6, activation=start[2])
+    for ours, closed, theirs in zip(open_loop, closed_loop, (expected.q, expected.v, expected.activation)):
+        assert same_bits(ours.detach().numpy(), theirs) and same_bits(closed.detach().numpy(), theirs)
+    assert torch.autograd.gradcheck(lambda q, v, w, u: at.rollout(sim, q, v, u, activation=w), (*start, u), nondet_tol=0.0)
+    with pytest.raises(art.Error, match="pass `activation`"):
+        layer(start[0], start[1], u)
+
+
+def test_half_precision_goes_in_and_comes_out(hopper):
+    sim, x = art.Simulation(hopper), in_flight(hopper)
+    for dtype in (torch.bfloat16, torch.float16):
+        q, v = (torch.tensor(a, dtype=dtype) for a in (x.q, x.v))
+        q1, v1 = at.step(sim, q, v)
+        exact = at.step(sim, q.double(), v.double())
+        assert q1.dtype == v1.dtype == dtype and torch.equal(q1, exact[0].to(dtype)) and torch.equal(v1, exact[1].to(dtype))
+
+
 def test_wrong_tensors_are_refused(hopper):
     sim = art.Simulation(hopper)
     q, v = tensors(in_flight(hopper))

@@ -73,14 +73,39 @@ BatchState Batch::neutral_states() const {
   return x;
 }
 
-// guesses: those in the result if there are none.
+namespace {
+
+// A thread's own warm start has room for all that the model can need: a quadruped's has 32 KB. Those of
+// environments are kept short, so that a thousand of them stay in the cache.
+void guess(const WarmStart* given, WarmStart& own) {
+  if (given != nullptr) {
+    own = *given;
+  } else {
+    own.law = {};
+    own.entries.clear();
+  }
+}
+
+void keep(const WarmStart& from, WarmStart& to) {
+  if (from.entries.size() > to.entries.capacity()) to.entries.reserve(2 * from.entries.size());
+  to = from;
+}
+
+}  // namespace
+
+// guesses: N of them, which may be those of the result, or none.
 void Batch::step_from(const BatchState& x, const ConstMatrixRef& controls,
-                      const std::vector<WarmStart>* guesses, BatchStep& result) const {
+                      const std::vector<WarmStart>& guesses, BatchStep& result) const {
   const Model& model = threads_->models.front();
   require_states(model, x, size());
   if (controls.cols() > 0) require_shape("controls", controls, model.nu(), size());
-  require_warm(guesses != nullptr ? *guesses : result.warm, size());
+  require_warm(guesses, size());
+  const bool guessed = !guesses.empty();
   if (&x != &result.next) articula::size(result.next, model, size());
+  if (result.keep_start) {
+    if (&x != &result.start) articula::size(result.start, model, size());
+    result.controls.resize(model.nu(), controls.cols());
+  }
   result.warm.resize(size());
   result.reports.resize(size());
   if (result.keep_contacts) result.contacts.resize(size());
@@ -90,12 +115,13 @@ void Batch::step_from(const BatchState& x, const ConstMatrixRef& controls,
       worker.step.input.controls = controls.col(e);
     else
       worker.step.input.controls.resize(0);
-    if (guesses != nullptr)
-      worker.step.warm = (*guesses)[e];
-    else
-      std::swap(worker.step.warm, result.warm[e]);
+    if (result.keep_start) {
+      store(worker.start, result.start, e);
+      if (controls.cols() > 0) result.controls.col(e) = worker.step.input.controls;
+    }
+    guess(guessed ? &guesses[e] : nullptr, worker.step.warm);
     worker.workspace.step(worker.start, worker.step.input, worker.step);
-    std::swap(worker.step.warm, result.warm[e]);
+    keep(worker.step.warm, result.warm[e]);
     store(worker.step.next, result.next, e);
     result.reports[e] = worker.step.report;
     if (result.keep_contacts) result.contacts[e] = worker.step.contacts;
@@ -103,14 +129,12 @@ void Batch::step_from(const BatchState& x, const ConstMatrixRef& controls,
 }
 
 void Batch::step(const BatchState& x, const ConstMatrixRef& controls, BatchStep& result) const {
-  step_from(x, controls, nullptr, result);
+  step_from(x, controls, result.warm, result);
 }
 
 void Batch::step(const BatchState& x, const ConstMatrixRef& controls, const std::vector<WarmStart>& warm,
                  BatchStep& result) const {
-  if (&warm == &result.warm) return step_from(x, controls, nullptr, result);
-  if (warm.empty()) result.warm.assign(size(), {});
-  step_from(x, controls, warm.empty() ? nullptr : &warm, result);
+  step_from(x, controls, warm, result);
 }
 
 BatchStep Batch::step(const BatchState& x, const ConstMatrixRef& controls,
@@ -152,12 +176,11 @@ BatchRollout Batch::rollout(const BatchState& x, int steps, const ConstMatrixRef
   articula::size(path, model, columns * size());
   result.taken = Eigen::VectorXi::Constant(size(), steps);
   result.worst.resize(size());
-  result.warm = warm;
   result.warm.resize(size());
   threads_->for_each([&](BatchWorker& worker, int e) {
     load(x, e, worker.start);
     worker.step.next = worker.start;
-    std::swap(worker.step.warm, result.warm[e]);
+    guess(warm.empty() ? nullptr : &warm[e], worker.step.warm);
     worker.step.input.controls.resize(0);
     store(worker.start, path, e * columns);
     for (int i = 0; i < steps; ++i) {
@@ -169,7 +192,7 @@ BatchRollout Batch::rollout(const BatchState& x, int steps, const ConstMatrixRef
       }
       store(worker.step.next, path, e * columns + i + 1);
     }
-    std::swap(worker.step.warm, result.warm[e]);
+    keep(worker.step.warm, result.warm[e]);
   });
   result.q = std::move(path.q);
   result.v = std::move(path.v);

@@ -86,6 +86,41 @@ TEST(Batch, guesses_beside_the_result_are_those_within_it_and_stay_as_they_are) 
   EXPECT_THROW(batch.step(x, MatrixX(model.nu(), 0), {WarmStart{}}, beside), Error);
 }
 
+TEST(Batch, a_step_keeps_what_it_was_taken_from_if_it_is_asked_to) {
+  const Model model = load("half_cheetah");
+  const Batch batch(model, 5, {}, 2);
+  const BatchState x = scattered(batch);
+  const MatrixX u = MatrixX::Random(model.nu(), 5), none(model.nu(), 0);
+  BatchStep kept, plain;
+  kept.keep_start = true;
+  batch.step(x, u, kept);
+  batch.step(x, u, plain);
+  EXPECT_TRUE(same_bits(kept.start.q, x.q) && same_bits(kept.start.v, x.v) && same_bits(kept.controls, u));
+  EXPECT_TRUE(same_bits(kept.next.q, plain.next.q) && same_bits(kept.next.v, plain.next.v));
+  EXPECT_EQ(plain.start.size(), 0);
+  const BatchState after = kept.next;
+  batch.step(kept.next, none, kept);  // in place: the start is the state before
+  EXPECT_TRUE(same_bits(kept.start.q, after.q) && same_bits(kept.start.v, after.v));
+  EXPECT_EQ(kept.controls.cols(), 0);
+  const BatchState next = kept.next;
+  batch.step(kept.start, none, {}, kept);  // once more, from what was kept
+  EXPECT_TRUE(same_bits(kept.start.q, after.q) && same_bits(kept.next.q, next.q));
+}
+
+TEST(Batch, warm_starts_of_environments_have_room_for_what_they_had) {
+  const Model model = load("quadruped");
+  const Batch batch(model, 3, {}, 1);
+  BatchStep step;
+  step.next = batch.neutral_states();
+  size_t most = 0;
+  for (int i = 0; i < 400; ++i) {
+    batch.step(step.next, MatrixX(model.nu(), 0), step);
+    for (const WarmStart& warm : step.warm) most = std::max(most, warm.entries.size());
+  }
+  EXPECT_GT(most, 0u);
+  for (const WarmStart& warm : step.warm) EXPECT_LE(warm.entries.capacity(), 2 * most);
+}
+
 TEST(Batch, each_environment_may_have_its_own_model) {
   const Model model = load("quadruped");
   std::vector<Model> models;

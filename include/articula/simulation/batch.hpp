@@ -22,6 +22,9 @@ struct BatchStep {
   std::vector<WarmStart> warm;
   bool keep_contacts = false;                      // set before a step that shall list its contacts
   std::vector<std::vector<StepContact>> contacts;  // N, if kept
+  bool keep_start = false;  // set before a step that shall keep what it was taken from, for derivatives
+  BatchState start;         // if kept
+  MatrixX controls;         // nu x N, or without columns; if kept
 };
 
 struct BatchRollout {
@@ -74,9 +77,10 @@ class Batch {
   BatchState repeat(const State& state) const;
 
   // controls: nu x N, or without columns for none. The warm starts in `result` are guesses, and then those of
-  // the next step. x may be result.next. Throws Error for wrong sizes.
+  // the next step; each has room for the contacts that its environment once had, not for all that the model
+  // can have. x may be result.next. Throws Error for wrong sizes.
   void step(const BatchState& x, const ConstMatrixRef& controls, BatchStep& result) const;
-  // Guesses that stay as they are: N of them, or none. Each thread copies those of its environments.
+  // Guesses that stay as they are: N of them, or none. What is in `result` is no guess.
   void step(const BatchState& x, const ConstMatrixRef& controls, const std::vector<WarmStart>& warm,
             BatchStep& result) const;
   BatchStep step(const BatchState& x, const ConstMatrixRef& controls,
@@ -95,7 +99,7 @@ class Batch {
 
  private:
   struct Threads;
-  void step_from(const BatchState& x, const ConstMatrixRef& controls, const std::vector<WarmStart>* guesses,
+  void step_from(const BatchState& x, const ConstMatrixRef& controls, const std::vector<WarmStart>& guesses,
                  BatchStep& result) const;
 
   std::unique_ptr<Threads> threads_;

@@ -35,6 +35,18 @@ def _spaces(field: Field) -> tuple[Any, Any]:
     return (Box(-np.inf, np.inf, (field.size,), np.float64), Box(field.action_low, field.action_high, dtype=np.float32))
 
 
+def _fps(field: Field) -> int:
+    return round(1.0 / field.dt)
+
+
+def _told(infos: dict[str, _Array], known: NDArray[np.bool_]) -> dict[str, Any]:
+    """As gymnasium's vector environments tell: `_name` says which environments have `name`, others have zero."""
+    told: dict[str, Any] = {}
+    for name, values in infos.items():
+        told[name], told[f"_{name}"] = np.where(known, values, 0.0), known.copy()
+    return told
+
+
 class LocomotionEnv(gymnasium.Env[_Array, Any]):
     """One environment of a task."""
 
@@ -49,6 +61,7 @@ class LocomotionEnv(gymnasium.Env[_Array, Any]):
         self.observation_space, self.action_space = _spaces(self.field)
         self.observation_structure = self.field.structure
         self.dt = self.field.dt
+        self.metadata = {"render_modes": [], "render_fps": _fps(self.field)}
 
     def reset(self, *, seed: Optional[int] = None, options: Optional[dict[str, Any]] = None) -> tuple[_Array, dict[str, Any]]:
         super().reset(seed=seed)
@@ -102,6 +115,7 @@ class LocomotionVectorEnv(gymnasium.vector.VectorEnv[_Array, Any, Any]):
         self.single_observation_space, self.single_action_space = _spaces(self.field)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
+        self.metadata = {**type(self).metadata, "render_fps": _fps(self.field)}
         self.max_episode_steps = max_episode_steps
         self._generators = [seeding.np_random(None)[0] for _ in range(num_envs)]
         self._elapsed = np.zeros(num_envs, dtype=np.int64)
@@ -115,7 +129,7 @@ class LocomotionVectorEnv(gymnasium.vector.VectorEnv[_Array, Any, Any]):
                 self._generators[i] = seeding.np_random(own)[0]
         self.field.reset(range(self.num_envs), self._generators)
         self._elapsed[:], self._ended[:] = 0, False
-        return self.field.observe(), dict(self.field.positions())
+        return self.field.observe(), _told(self.field.positions(), np.ones(self.num_envs, dtype=np.bool_))
 
     def step(self, actions: Any) -> tuple[_Array, _Array, NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
         given = np.asarray(actions, dtype=np.float64)
@@ -131,7 +145,10 @@ class LocomotionVectorEnv(gymnasium.vector.VectorEnv[_Array, Any, Any]):
         limit = self.max_episode_steps
         truncated = self._elapsed >= limit if limit is not None else np.zeros(self.num_envs, dtype=np.bool_)
         self._ended = terminated | truncated
-        return self.field.observe(), reward, terminated, truncated, dict(infos)
+        told = _told(infos, ~ended)
+        if ended.any():  # those tell where they begin
+            told |= _told(self.field.positions(), np.ones(self.num_envs, dtype=np.bool_))
+        return self.field.observe(), reward, terminated, truncated, told
 
 
 _environments: dict[str, type[LocomotionEnv]] = {

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +39,11 @@ class Task:
     normal_velocity_noise: bool = False  # reset: velocities are normal, not uniform
     velocity_limit: float = float("inf")  # observations: velocities are clipped
     normalised_actions: bool = False  # actions in [-1, 1] stand for the range of the controls
-    velocity_of_mass_centre: bool = False  # the reward's velocity: of the centre of mass, or of the first body
+    velocity_of_mass_centre: bool = False  # the reward's velocity: of the centre of mass, or of the main body
+    main_body: Union[int, str] = 1  # by number or name
+    survives: bool = True  # health is rewarded and told
+    touches: bool = False  # contacts cost, and are told
+    bounds_are_healthy: bool = False  # of healthy_z_range
     exclude_current_positions_from_observation: bool = True
     include_cinert_in_observation: bool = False
     include_cvel_in_observation: bool = False
@@ -47,8 +51,16 @@ class Task:
     include_cfrc_ext_in_observation: bool = False
 
 
+# What only some of them have; gymnasium refuses the others' options, and so do we.
+_planar_options = {"healthy_state_range", "healthy_angle_range"}
+_spatial_options = {"main_body", "include_cinert_in_observation", "include_cvel_in_observation",
+                    "include_qfrc_actuator_in_observation"}
+_touch_options = {"contact_cost_weight", "contact_force_range", "contact_cost_range", "include_cfrc_ext_in_observation"}
+_survival_options = {"healthy_reward", "terminate_when_unhealthy", "healthy_z_range"} | _planar_options
+_fixed = {"planar", "survives", "touches", "bounds_are_healthy"}
+
 half_cheetah = Task("half_cheetah", 5, planar=True, reset_noise_scale=0.1, normal_velocity_noise=True,
-                    terminate_when_unhealthy=False)
+                    terminate_when_unhealthy=False, survives=False)
 hopper = Task("hopper", 4, planar=True, ctrl_cost_weight=1e-3, healthy_reward=1.0, healthy_state_range=(-100.0, 100.0),
               healthy_z_range=(0.7, float("inf")), healthy_angle_range=(-0.2, 0.2), reset_noise_scale=5e-3,
               velocity_limit=10.0)
@@ -56,16 +68,16 @@ walker = Task("walker", 4, planar=True, ctrl_cost_weight=1e-3, healthy_reward=1.
               healthy_angle_range=(-1.0, 1.0), reset_noise_scale=5e-3, velocity_limit=10.0)
 ant = Task("ant", 5, ctrl_cost_weight=0.5, contact_cost_weight=5e-4, contact_force_range=(-1.0, 1.0), healthy_reward=1.0,
            healthy_z_range=(0.2, 1.0), reset_noise_scale=0.1, normal_velocity_noise=True,
-           include_cfrc_ext_in_observation=True)
+           include_cfrc_ext_in_observation=True, touches=True, bounds_are_healthy=True)
 humanoid = Task("humanoid", 5, forward_reward_weight=1.25, ctrl_cost_weight=0.1, contact_cost_weight=5e-7,
                 contact_cost_range=(-float("inf"), 10.0), healthy_reward=5.0, healthy_z_range=(1.0, 2.0),
                 reset_noise_scale=1e-2, velocity_of_mass_centre=True, include_cinert_in_observation=True,
                 include_cvel_in_observation=True, include_qfrc_actuator_in_observation=True,
-                include_cfrc_ext_in_observation=True)
+                include_cfrc_ext_in_observation=True, touches=True)
 # Not among gymnasium's: a walking robot under the ant's conventions.
 quadruped = Task("quadruped", 10, ctrl_cost_weight=0.5, contact_cost_weight=5e-4, contact_force_range=(-1.0, 1.0),
                  healthy_reward=1.0, healthy_z_range=(0.15, 0.6), reset_noise_scale=0.02, normal_velocity_noise=True,
-                 normalised_actions=True, include_cfrc_ext_in_observation=True)
+                 normalised_actions=True, include_cfrc_ext_in_observation=True, touches=True, bounds_are_healthy=True)
 
 
 class Field:
@@ -81,6 +93,9 @@ class Field:
         self.controls = np.zeros((count, self.model.nu))
         self.wrenches = np.zeros((count, self.model.nbody, 6))
         self.warm: Any = None
+        self._main_body = task.main_body if isinstance(task.main_body, int) else self.model.body(task.main_body)
+        if not 0 <= self._main_body < self.model.nbody:
+            raise ValueError(f"main_body is {task.main_body}, but bodies are numbered 0 to {self.model.nbody - 1}")
         self._quaternions = [j.q + (3 if j.type == "free" else 0) for j in self.model.joints if j.type in ("free", "ball")]
         self._low, self._high = self.model.control_range.T
         unit = np.ones(self.model.nu)
@@ -94,11 +109,13 @@ class Field:
         task, m = self.task, self.model
         skipped = (1 if task.planar else 2) * task.exclude_current_positions_from_observation
         bodies = m.nbody - 1
-        return {"skipped_qpos": skipped, "qpos": m.nq - skipped, "qvel": m.nv,
-                "cinert": 10 * bodies * task.include_cinert_in_observation,
-                "cvel": 6 * bodies * task.include_cvel_in_observation,
-                "qfrc_actuator": (m.nv - 6) * task.include_qfrc_actuator_in_observation,
-                "cfrc_ext": 6 * bodies * task.include_cfrc_ext_in_observation}
+        structure = {"skipped_qpos": skipped, "qpos": m.nq - skipped, "qvel": m.nv}
+        if not task.planar:
+            structure |= {"cinert": 10 * bodies * task.include_cinert_in_observation,
+                          "cvel": 6 * bodies * task.include_cvel_in_observation,
+                          "qfrc_actuator": (m.nv - 6) * task.include_qfrc_actuator_in_observation,
+                          "cfrc_ext": 6 * bodies * task.include_cfrc_ext_in_observation}
+        return structure
 
     # -------------------------------------------------------------- reset
 
@@ -120,7 +137,7 @@ class Field:
     # -------------------------------------------------------------- step
 
     def _needs_wrenches(self) -> bool:
-        return self.task.include_cfrc_ext_in_observation or self.task.contact_cost_weight != 0.0
+        return self.task.include_cfrc_ext_in_observation or self.task.touches
 
     def _place(self, states: BatchState) -> Array:
         """(N, 2): where the robot is, as the reward sees it."""
@@ -128,7 +145,9 @@ class Field:
             return np.array(body_quantities(self.model, states)["com"][:, :2])
         if self.task.planar:
             return np.stack([states.q[:, 0], np.zeros(self.count)], axis=1)
-        return np.array(states.q[:, :2])
+        if self._main_body == 1 and self.model.joints[0].type == "free":
+            return np.array(states.q[:, :2])  # where its joint says
+        return np.array(body_quantities(self.model, states)["xpos"][:, self._main_body, :2])
 
     def step(self, actions: Array) -> tuple[Array, NDArray[np.bool_], dict[str, Array]]:
         """Rewards, terminations and infos, (N,) each."""
@@ -137,26 +156,30 @@ class Field:
         if self.task.normalised_actions:
             self.controls = 0.5 * (self._low + self._high) + 0.5 * (self._high - self._low) * self.actions
         skip = self.task.frame_skip
+        taken = np.ones(self.count, dtype=np.bool_)
         if skip > 1:
             path = self.batch.rollout(self.states, np.repeat(self.controls[:, None], skip - 1, axis=1))
             self.states = BatchState(path.q[:, -1], path.v[:, -1], path.activation[:, -1], path.time[:, -1])
-            self.warm = path.warm
+            self.warm, taken = path.warm, path.ok
         last = self.batch.step(self.states, self.controls, self.warm, keep_contacts=self._needs_wrenches())
         self.states = last.next
         if self._needs_wrenches():
             self.wrenches = contact_wrenches(self.batch, last)
         velocity = (self._place(self.states) - before) / self.dt
-        healthy = self._healthy() & last.ok
+        taken = taken & last.ok
+        healthy = self._healthy() & taken
         reward, infos = self._reward(velocity, healthy)
         infos.update(self.positions())
         infos["x_velocity"] = velocity[:, 0]
         if not self.task.planar:
             infos["y_velocity"] = velocity[:, 1]
-        terminated = ~healthy if self.task.terminate_when_unhealthy else ~last.ok
+        terminated = ~healthy if self.task.terminate_when_unhealthy else ~taken
         return reward, terminated, infos
 
     def positions(self) -> dict[str, Array]:
         q = self.states.q
+        if not self.task.survives:
+            return {"x_position": q[:, 0].copy()}
         if self.task.planar:
             return {"x_position": q[:, 0].copy(), "z_distance_from_origin": q[:, 1] - self.start.q[1]}
         return {"x_position": q[:, 0].copy(), "y_position": q[:, 1].copy(),
@@ -167,12 +190,10 @@ class Field:
         state = np.concatenate([q, v], axis=1)
         z = q[:, 1 if task.planar else 2]
         healthy: NDArray[np.bool_] = np.isfinite(state).all(axis=1)
-        healthy &= (task.healthy_z_range[0] <= z) & (z <= task.healthy_z_range[1])
+        healthy &= _within(z, task.healthy_z_range, task.bounds_are_healthy)
         if task.planar:
-            low, high = task.healthy_angle_range
-            healthy &= (low <= q[:, 2]) & (q[:, 2] <= high)
-            low, high = task.healthy_state_range
-            healthy &= ((low <= state[:, 2:]) & (state[:, 2:] <= high)).all(axis=1)
+            healthy &= _within(q[:, 2], task.healthy_angle_range)
+            healthy &= _within(state[:, 2:], task.healthy_state_range).all(axis=1)
         return healthy
 
     def _reward(self, velocity: Array, healthy: NDArray[np.bool_]) -> tuple[Array, dict[str, Array]]:
@@ -181,10 +202,10 @@ class Field:
         control = task.ctrl_cost_weight * np.square(self.actions).sum(axis=1)
         infos = {"reward_forward": forward, "reward_ctrl": -control}
         reward = forward - control
-        if task.healthy_reward != 0.0:
+        if task.survives:
             infos["reward_survive"] = task.healthy_reward * healthy
             reward = reward + infos["reward_survive"]
-        if task.contact_cost_weight != 0.0:
+        if task.touches:
             clipped = np.clip(self.wrenches, *task.contact_force_range)
             contact = np.clip(task.contact_cost_weight * np.square(clipped).sum(axis=(1, 2)), *task.contact_cost_range)
             infos["reward_contact"] = -contact
@@ -211,10 +232,20 @@ class Field:
         return np.concatenate(parts, axis=1)
 
 
+def _within(values: Array, bounds: Range, bounds_too: bool = False) -> NDArray[np.bool_]:
+    low, high = bounds
+    within: NDArray[np.bool_] = ((low < values) & (values < high)) | (bounds_too & ((values == low) | (values == high)))
+    return within
+
+
 def with_options(task: Task, options: Optional[dict[str, Any]]) -> Task:
+    """The task with other numbers; an option that would change nothing is refused."""
     from dataclasses import fields, replace
 
-    known = {f.name for f in fields(Task)}
+    known = {f.name for f in fields(Task)} - _fixed
+    known -= _spatial_options if task.planar else _planar_options
+    known -= set() if task.touches else _touch_options
+    known -= set() if task.survives else _survival_options
     for name in options or {}:
         if name not in known:
             raise TypeError(f"the {task.model} environment has no option '{name}'")
