@@ -110,16 +110,34 @@ void build_faces(Hull& hull, const Triangles& triangles, double radius) {
   }
 }
 
+// Polygons around each vertex. One that no outline passes, in the middle of a merged face, has that which it
+// rises highest above.
+std::vector<std::vector<int>> faces_around(const Hull& hull) {
+  std::vector<std::vector<int>> around(hull.vertices.size());
+  for (int f = 0; f < hull.face_count(); ++f)
+    for (int i = hull.face_begin[f]; i < hull.face_begin[f + 1]; ++i) around[hull.face_loop[i]].push_back(f);
+  for (std::size_t v = 0; v < around.size(); ++v) {
+    if (!around[v].empty()) continue;
+    const auto height = [&](int f) {
+      return dot(hull.face_normal[f], hull.vertices[v]) - hull.face_offset[f];
+    };
+    int highest = 0;
+    for (int f = 1; f < hull.face_count(); ++f)
+      if (height(f) > height(highest)) highest = f;
+    around[v].push_back(highest);
+  }
+  return around;
+}
+
 void build_adjacency(Hull& hull, const Triangles& triangles) {
   const int n = hull.vertex_count();
-  std::vector<std::vector<int>> neighbours(n), around(n);
+  std::vector<std::vector<int>> neighbours(n);
+  const std::vector<std::vector<int>> around = faces_around(hull);
   for (const auto& t : triangles)
     for (int k = 0; k < 3; ++k) {
       neighbours[t[k]].push_back(t[(k + 1) % 3]);
       neighbours[t[(k + 1) % 3]].push_back(t[k]);
     }
-  for (int f = 0; f < hull.face_count(); ++f)
-    for (int i = hull.face_begin[f]; i < hull.face_begin[f + 1]; ++i) around[hull.face_loop[i]].push_back(f);
   hull.edge_begin.push_back(0);
   hull.around_begin.push_back(0);
   for (int v = 0; v < n; ++v) {
