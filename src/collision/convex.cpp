@@ -309,6 +309,22 @@ bool polish_all(const ConvexPair& pair, Polytope& P, int best_face, double toler
     const DifferencePoint p = difference_support(pair, start.n);
     const Estimate e = farthest(p, start.n);
     descend(e);
+    // Along the edges at the farthest corners: a corner by itself leads far off where the other shape is
+    // round about it.
+    const auto along_edges = [&](const Shape& shape, int vertex, bool second) {
+      if (!is_polyhedral(shape)) return;
+      const EdgesAt edges(shape, vertex);
+      const Candidates others = candidates(second ? *pair.a : *pair.b, ending(e, pair, !second));
+      for (int k = 0; k < edges.count * others.count; ++k) {
+        const Feature edge{FeatureKind::line, edges.list[k % edges.count]};
+        const Feature other = others.list[k / edges.count];
+        ConvexDistance solution;
+        if (walk_to_solution(pair, second ? other : edge, second ? edge : other, e, best, 8, solution))
+          keep(solution);
+      }
+    };
+    along_edges(*pair.a, p.vertex_a, false);
+    along_edges(*pair.b, p.vertex_b, true);
     if (start.face_a < 0 && start.face_b < 0) continue;
     // A face by its name: its corners would have to be found one by one.
     const Feature a = start.face_a >= 0 ? Feature{FeatureKind::face, start.face_a}

@@ -353,8 +353,10 @@ TEST_P(PlaneCampaign, distances_are_heights_of_lowest_points) {
     if (truth < 0.49 * size) {
       ASSERT_GT(count, 0) << "position " << i;
       // A standing cylinder has fixed rim points, which the lowest point lies between; of corners that are
-      // equally low but for 1e-6 the first counts.
-      const double between = (type == ShapeType::cylinder ? 0.02 : 2e-6) * size;
+      // equally low but for 1e-6 of how far they are from each other the first counts.
+      double farthest = 0;
+      for (const Vector3& c : body.dense.corners) farthest = std::max(farthest, c.norm());
+      const double between = type == ShapeType::cylinder ? 0.02 * size : 1e-6 * 2 * farthest;
       EXPECT_LE(std::abs(lowest - truth), allowed + between) << "position " << i;
     }
     worst = std::max(worst, error / allowed);
