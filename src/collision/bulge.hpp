@@ -23,8 +23,7 @@ struct BulgeParts {
   int count = 0;
 };
 
-// The triangles of three corners of a face that have all others below their planes, then the lines between
-// any two.
+// The triangles a face was merged from, then the creases between them.
 BulgeParts bulge_parts(const Shape& shape, const Placement& at, int face);
 
 }  // namespace articula::collision

@@ -34,7 +34,7 @@ struct CurvePoint {
 };
 
 // From the nearest points of two curves, w = q.x - p.x across both: the normal is along w, or, where that is
-// too short to have a direction, across both curves.
+// too short to have an accurate direction, across both curves. Nearly coaxial ones leave w alone.
 Match between(const Patch& first, const Patch& second, const CurvePoint& p, const CurvePoint& q, Vec3 guess,
               double size) {
   Match m;
@@ -45,6 +45,8 @@ Match between(const Patch& first, const Patch& second, const CurvePoint& p, cons
     n = w * (1.0 / length);
   else if (sine > 1e-12)
     n = across * (1.0 / sine);
+  else if (length > 1e-12 * size && squared_norm(p.along) > 0 && squared_norm(q.along) > 0)
+    n = w * (1.0 / length);
   // A short w, or the product of nearly parallel directions, is not exactly across them.
   n -= q.along * dot(q.along, n);
   n = unit(n - p.along * dot(p.along, n));

@@ -160,9 +160,19 @@ void name_features(const ConvexPair& pair, const Estimate& e, ConvexDistance& re
   result.feature_b = likeliest(*pair.b, ending(e, pair, true));
 }
 
-Estimate estimate_of(const GjkResult& g) {
+// The result along e.n, about the middle of the estimate's points.
+void place_halfway(const ConvexPair& pair, const Estimate& e, double extent, ConvexDistance& result) {
+  const Vec3 middle = (e.a + e.b) * 0.5;
+  result.distance = -extent;
+  result.normal = e.n;
+  result.a = middle + e.n * (0.5 * extent);
+  result.b = middle - e.n * (0.5 * extent);
+  name_features(pair, e, result);
+}
+
+// The nearest point of a simplex, without a direction.
+Estimate mixed(const GjkResult& g) {
   Estimate e;
-  e.n = g.v * (-1.0 / g.distance);
   e.count = g.count;
   for (int i = 0; i < g.count; ++i) {
     e.points[i] = &g.simplex[i];
@@ -186,7 +196,8 @@ bool separated(const ConvexPair& pair, double margin, GjkResult& g, ConvexDistan
       result.distance = g.lower;
       return true;
     }
-    const Estimate e = estimate_of(g);
+    Estimate e = mixed(g);
+    e.n = g.v * (-1.0 / g.distance);
     const bool last = tolerance <= finest, sure = g.lower > 0;
     const double ceiling = sure ? 1e-10 * pair.size - 0.1 * g.lower : promised(pair);
     const bool proven = !curved && g.gap <= proof * pair.size;
@@ -198,12 +209,8 @@ bool separated(const ConvexPair& pair, double margin, GjkResult& g, ConvexDistan
     const Reach reach = proven ? Reach{e.n, -g.distance} : least_beside(pair, e.n);
     result.exact = g.distance + reach.extent <= promised(pair);
     if (!sure && !result.exact) return false;  // nothing says that they are apart
-    const Vec3 middle = (e.a + e.b) * 0.5;
-    result.distance = -reach.extent;
-    result.normal = reach.n;
-    result.a = middle + reach.n * (0.5 * reach.extent);
-    result.b = middle - reach.n * (0.5 * reach.extent);
-    name_features(pair, e, result);
+    e.n = reach.n;
+    place_halfway(pair, e, reach.extent, result);
     return true;
   }
 }
@@ -260,17 +267,14 @@ void finish_on_face(const ConvexPair& pair, Polytope& P, int lowest, ConvexDista
   const double depth = reach.extent;
   e.n = reach.n;
   if (P.thin && polish_flat(pair, e, depth + 1e-12 * pair.size, result)) return;
-  const Vec3 middle = (e.a + e.b) * 0.5;
-  result.distance = -depth;
-  result.normal = e.n;
-  result.a = middle + e.n * (0.5 * depth);
-  result.b = middle - e.n * (0.5 * depth);
-  name_features(pair, e, result);
+  place_halfway(pair, e, depth, result);
 }
 
 // Out of storage, on nearly round differences that reach almost equally far in all directions: descend from
-// every face that may still hide the deepest point, and from the directions in which the shapes reach least.
-bool polish_all(const ConvexPair& pair, Polytope& P, double tolerance, double& best, ConvexDistance& result) {
+// the direction that reached least so far, from every face that may still hide the deepest point, and from
+// the directions in which the shapes reach least.
+bool polish_all(const ConvexPair& pair, Polytope& P, int best_face, double tolerance, double& best,
+                ConvexDistance& result) {
   bool found = false;
   const auto keep = [&](const ConvexDistance& solution) {
     if (found && !(-solution.distance < best)) return;
@@ -283,6 +287,16 @@ bool polish_all(const ConvexPair& pair, Polytope& P, double tolerance, double& b
     if (polish_estimate(pair, e, best + (found ? 0.0 : tolerance), Effort::thorough, solution))
       keep(solution);
   };
+  const auto farthest = [](const DifferencePoint& p, Vec3 n) {
+    Estimate e;
+    e.a = p.a, e.b = p.b, e.n = n;
+    e.count = 1, e.points[0] = &p, e.weight[0] = 1;
+    return e;
+  };
+  if (best_face >= 0) {
+    const DifferencePoint p = difference_support(pair, P.face(best_face).n);
+    descend(farthest(p, P.face(best_face).n));
+  }
   for (int f = 0; f < P.face_count; ++f) {
     if (!P.face(f).alive || !(P.key[f] < best)) continue;
     Estimate e;
@@ -293,10 +307,24 @@ bool polish_all(const ConvexPair& pair, Polytope& P, double tolerance, double& b
   for (int i = 0; i < starts.count; ++i) {
     const Start& start = starts.list[i];
     const DifferencePoint p = difference_support(pair, start.n);
-    Estimate e;
-    e.a = p.a, e.b = p.b, e.n = start.n;
-    e.count = 1, e.points[0] = &p, e.weight[0] = 1;
+    const Estimate e = farthest(p, start.n);
     descend(e);
+    // Along the edges at the farthest corners: a corner by itself leads far off where the other shape is
+    // round about it.
+    const auto along_edges = [&](const Shape& shape, int vertex, bool second) {
+      if (!is_polyhedral(shape)) return;
+      const EdgesAt edges(shape, vertex);
+      const Candidates others = candidates(second ? *pair.a : *pair.b, ending(e, pair, !second));
+      for (int k = 0; k < edges.count * others.count; ++k) {
+        const Feature edge{FeatureKind::line, edges.list[k % edges.count]};
+        const Feature other = others.list[k / edges.count];
+        ConvexDistance solution;
+        if (walk_to_solution(pair, second ? other : edge, second ? edge : other, e, best, 8, solution))
+          keep(solution);
+      }
+    };
+    along_edges(*pair.a, p.vertex_a, false);
+    along_edges(*pair.b, p.vertex_b, true);
     if (start.face_a < 0 && start.face_b < 0) continue;
     // A face by its name: its corners would have to be found one by one.
     const Feature a = start.face_a >= 0 ? Feature{FeatureKind::face, start.face_a}
@@ -309,20 +337,43 @@ bool polish_all(const ConvexPair& pair, Polytope& P, double tolerance, double& b
   return found;
 }
 
-// A shallow overlap has its deepest points near where GJK last saw the shapes apart.
-bool polish_shallow(const ConvexPair& pair, const GjkResult& g, ConvexDistance& result) {
-  const double length = norm(g.last_v);
-  if (!(length > 0)) return false;
+// Where GJK last saw the shapes apart, or, if it never did, where it found that they touch.
+Estimate last_estimate(const GjkResult& g) {
+  if (g.count < 4) return mixed(g);
   Estimate e;
   e.a = g.last_a;
   e.b = g.last_b;
-  e.n = g.last_v * (-1.0 / length);
   e.count = 3;  // the fourth point closed the simplex
   for (int i = 0; i < 3; ++i) {
     e.points[i] = &g.simplex[i];
     e.weight[i] = g.weight[i];
   }
+  return e;
+}
+
+// A shallow overlap has its deepest points near where GJK last saw the shapes apart.
+bool polish_shallow(const ConvexPair& pair, const GjkResult& g, ConvexDistance& result) {
+  const double length = norm(g.last_v);
+  if (!(length > 0)) return false;
+  Estimate e = last_estimate(g);
+  e.n = g.last_v * (-1.0 / length);
   return polish_estimate(pair, e, 0.1 * pair.size, Effort::quick, result);
+}
+
+// A - B is hardly more than a line or a piece of a plane, beyond the sizes that are promised: out of it by
+// the shorter of the ways across.
+void out_of_thin(const ConvexPair& pair, const GjkResult& g, Polytope& P, ConvexDistance& result) {
+  const Vec3 along = P.point_count > 1 ? P.point(1).w - P.point(0).w : Vec3(1, 0, 0);
+  const Vec3 first = unit(P.point_count > 2 ? cross(along, P.point(2).w - P.point(0).w) : any_across(along));
+  Estimate e = last_estimate(g);
+  double extent = INFINITY;
+  for (const Vec3 n : {first, -first, unit(cross(along, first)), -unit(cross(along, first))}) {
+    if (!(difference_extent(pair, n) < extent)) continue;
+    extent = difference_extent(pair, n);
+    e.n = n;
+  }
+  result.exact = extent <= promised(pair);
+  if (!polish_estimate(pair, e, extent, Effort::thorough, result)) place_halfway(pair, e, extent, result);
 }
 
 // A proven solution as a corner of the polytope: the faces around it then lie hardly below it, and need no
@@ -378,7 +429,10 @@ void overlapping(const ConvexPair& pair, const GjkResult& g, ConvexDistance& res
     if (is_shallowest(pair, result)) return;
   }
   result.exact = false;
-  if (!begin_polytope(pair, g, P)) return;
+  if (!begin_polytope(pair, g, P)) {
+    if (!polished) out_of_thin(pair, g, P, result);
+    return;
+  }
   if (polished) {
     if (!insert_solution(pair, result, P) && !begin_polytope(pair, g, P)) return;
   }
@@ -442,7 +496,7 @@ void overlapping(const ConvexPair& pair, const GjkResult& g, ConvexDistance& res
       continue;
     }
     if (!expand(P, f, p)) {
-      polished |= polish_all(pair, P, polished ? 0.0 : tolerance, best, result);
+      polished |= polish_all(pair, P, best_face, polished ? 0.0 : tolerance, best, result);
       result.exact = polished;
       break;
     }

@@ -133,8 +133,9 @@ bool mesh_feature_holds(const Hull& hull, Feature f, int vertex) {
   if (f.kind == FeatureKind::point) return f.index == vertex;
   if (f.kind == FeatureKind::line)
     return hull.edge_start[f.index] == vertex || hull.edge_end[f.index] == vertex;
-  for (int i = hull.face_begin[f.index]; i < hull.face_begin[f.index + 1]; ++i)
-    if (hull.face_loop[i] == vertex) return true;
+  for (int i = hull.triangle_begin[f.index]; i < hull.triangle_begin[f.index + 1]; ++i)
+    for (const int v : hull.triangle[i])
+      if (v == vertex) return true;
   return false;
 }
 
@@ -154,6 +155,18 @@ int hull_edge(const Hull& hull, int from, int to) {
   for (int e = hull.edge_begin[from]; e < hull.edge_begin[from + 1]; ++e)
     if (hull.edge_end[e] == to) return e;
   return -1;
+}
+
+EdgesAt::EdgesAt(const Shape& shape, int vertex) {
+  if (shape.type == ShapeType::box) {
+    for (int axis = 0; axis < 3; ++axis) list[count++] = box_edge(axis, vertex);
+    return;
+  }
+  const Hull& hull = *shape.hull;
+  for (int e = hull.edge_begin[vertex]; e < hull.edge_begin[vertex + 1] && count < room; ++e) {
+    const int to = hull.edge_end[e];
+    if (hull.edge_bends[e]) list[count++] = to > vertex ? e : hull_edge(hull, to, vertex);
+  }
 }
 
 namespace {

@@ -57,6 +57,14 @@ constexpr int box_edge(int axis, int corner) {
   return 4 * axis + ((corner >> j) & 1) + 2 * ((corner >> k) & 1);
 }
 
+// The edges of a box or mesh at a corner, as features; of very many the first.
+struct EdgesAt {
+  EdgesAt(const Shape& shape, int vertex);
+  static constexpr int room = 32;
+  int list[room];
+  int count = 0;
+};
+
 // Feature of a box by the axes along which a point outside is beyond it, and on which side of each axis it
 // is.
 inline constexpr auto box_features = [] {

@@ -73,7 +73,8 @@ std::vector<int> merge_coplanar(const std::vector<Vec3>& v, const Triangles& tri
   return group;
 }
 
-void append_face(Hull& hull, const std::vector<std::pair<int, int>>& border, Vec3 normal) {
+void append_face(Hull& hull, const std::vector<std::pair<int, int>>& border, const Triangles& triangles,
+                 Vec3 normal) {
   std::map<int, int> next(border.begin(), border.end());
   std::vector<int> loop{border.front().first};
   while (loop.size() <= border.size()) {
@@ -86,6 +87,8 @@ void append_face(Hull& hull, const std::vector<std::pair<int, int>>& border, Vec
   for (const int i : loop) middle += hull.vertices[i];
   hull.face_loop.insert(hull.face_loop.end(), loop.begin(), loop.end());
   hull.face_begin.push_back(static_cast<int>(hull.face_loop.size()));
+  hull.triangle.insert(hull.triangle.end(), triangles.begin(), triangles.end());
+  hull.triangle_begin.push_back(static_cast<int>(hull.triangle.size()));
   hull.face_normal.push_back(normal);
   hull.face_offset.push_back(dot(normal, middle) / static_cast<double>(loop.size()));
 }
@@ -95,31 +98,52 @@ void build_faces(Hull& hull, const Triangles& triangles, double radius) {
   const auto group = merge_coplanar(hull.vertices, triangles, data, radius);
   const int groups = group.empty() ? 0 : *std::max_element(group.begin(), group.end()) + 1;
   std::vector<std::vector<std::pair<int, int>>> edges(groups);
+  std::vector<Triangles> members(groups);
   std::vector<Vec3> normal(groups);
   for (int t = 0; t < static_cast<int>(triangles.size()); ++t) {
     normal[group[t]] += data[t].normal * data[t].area;
+    members[group[t]].push_back(triangles[t]);
     for (int k = 0; k < 3; ++k) edges[group[t]].push_back({triangles[t][k], triangles[t][(k + 1) % 3]});
   }
   hull.face_begin.push_back(0);
+  hull.triangle_begin.push_back(0);
   for (int g = 0; g < groups; ++g) {
     std::vector<std::pair<int, int>> border;
     for (const auto& e : edges[g])
       if (std::find(edges[g].begin(), edges[g].end(), std::pair(e.second, e.first)) == edges[g].end())
         border.push_back(e);
-    if (!border.empty() && norm(normal[g]) > 0) append_face(hull, border, unit(normal[g]));
+    if (!border.empty() && norm(normal[g]) > 0) append_face(hull, border, members[g], unit(normal[g]));
   }
+}
+
+// Polygons around each vertex. One that no outline passes, in the middle of a merged face, has that which it
+// rises highest above.
+std::vector<std::vector<int>> faces_around(const Hull& hull) {
+  std::vector<std::vector<int>> around(hull.vertices.size());
+  for (int f = 0; f < hull.face_count(); ++f)
+    for (int i = hull.face_begin[f]; i < hull.face_begin[f + 1]; ++i) around[hull.face_loop[i]].push_back(f);
+  for (std::size_t v = 0; v < around.size(); ++v) {
+    if (!around[v].empty()) continue;
+    const auto height = [&](int f) {
+      return dot(hull.face_normal[f], hull.vertices[v]) - hull.face_offset[f];
+    };
+    int highest = 0;
+    for (int f = 1; f < hull.face_count(); ++f)
+      if (height(f) > height(highest)) highest = f;
+    around[v].push_back(highest);
+  }
+  return around;
 }
 
 void build_adjacency(Hull& hull, const Triangles& triangles) {
   const int n = hull.vertex_count();
-  std::vector<std::vector<int>> neighbours(n), around(n);
+  std::vector<std::vector<int>> neighbours(n);
+  const std::vector<std::vector<int>> around = faces_around(hull);
   for (const auto& t : triangles)
     for (int k = 0; k < 3; ++k) {
       neighbours[t[k]].push_back(t[(k + 1) % 3]);
       neighbours[t[(k + 1) % 3]].push_back(t[k]);
     }
-  for (int f = 0; f < hull.face_count(); ++f)
-    for (int i = hull.face_begin[f]; i < hull.face_begin[f + 1]; ++i) around[hull.face_loop[i]].push_back(f);
   hull.edge_begin.push_back(0);
   hull.around_begin.push_back(0);
   for (int v = 0; v < n; ++v) {

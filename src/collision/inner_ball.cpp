@@ -35,7 +35,7 @@ double ball_in_cone(double s, Vec3 x, Vec3 n, Vec3 c) {
 // Of interest only above `least`; the cone over a triangle may do, and is found sooner. Polygons may be flat
 // only to the angle within which triangles are merged: they leave a little less.
 double ball_in_hull(const Hull& hull, int face, Vec3 x, Vec3 n, double least) {
-  const auto is_triangle = [&](int f) { return hull.face_begin[f + 1] - hull.face_begin[f] == 3; };
+  const auto is_triangle = [&](int f) { return hull.triangle_begin[f + 1] - hull.triangle_begin[f] == 1; };
   if (is_triangle(face)) {
     const double in_cone = ball_in_cone(inside_of_polygon(hull, face, x), x, n, hull.inside);
     if (in_cone >= least) return in_cone;

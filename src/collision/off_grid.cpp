@@ -97,15 +97,16 @@ double normal_noise(const Distance& found, double size) {
 }
 
 // Whether a solution is the one that was found. On curved features the points found may be rough where the
-// direction is not: what counts is that the solution lies on the features.
+// direction is not, and those of nearly flat rims move far: what counts is that the solution lies on the
+// features.
 bool is_same(const PairArguments& pair, const Distance& found, const Match& m, double size) {
   const bool curved = is_curved(found.feature_a) || is_curved(found.feature_b);
   if (!m.converged || !(std::abs(m.distance - found.distance) <= (curved ? 1e-9 : 1e-11) * size))
     return false;
   if (!(norm(m.n - found.normal) <= normal_noise(found, size))) return false;
-  if (squared_norm(m.a - found.point_a) <= 1e-10 * size * size) return true;
+  if (!curved) return squared_norm(m.a - found.point_a) <= 1e-10 * size * size;
   const Vec3 b = transpose_times(pair.at_b.R, m.b - pair.at_b.p);
-  return curved && lies_on(pair.a, found.feature_a, m.a, 1e-9 * size) &&
+  return lies_on(pair.a, found.feature_a, m.a, 1e-9 * size) &&
          lies_on(pair.b, found.feature_b, b, 1e-9 * size);
 }
 

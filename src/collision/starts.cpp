@@ -1,5 +1,6 @@
 #include "starts.hpp"
 
+#include "descent.hpp"
 #include "features.hpp"
 
 namespace articula::collision {
@@ -50,8 +51,13 @@ Starts starts_of(const ConvexPair& pair, Polytope& P) {
   };
   for (int f = 0; f < face_count(*pair.a); ++f) add(face_of(*pair.a, f).normal, f, -1);
   for (int f = 0; f < face_count(*pair.b); ++f) add(-(R * face_of(*pair.b, f).normal), -1, f);
+  const bool ellipsoids = pair.a->type == ShapeType::ellipsoid && pair.b->type == ShapeType::ellipsoid;
   for (int f = 0; f < P.face_count; ++f)
     if (P.face(f).alive && P.key[f] < INFINITY) add(P.face(f).n, -1, -1);
+  if (!ellipsoids) return starts;
+  for (const Vec3 axis : {Vec3(1, 0, 0), Vec3(0, 1, 0), Vec3(0, 0, 1), R.x, R.y, R.z})
+    add(axis, -1, -1), add(-axis, -1, -1);
+  for (int i = 0; i < starts.count; ++i) starts.list[i].n = descend_ellipsoids(pair, starts.list[i].n);
   return starts;
 }
 

@@ -18,7 +18,8 @@ struct Starts {
 };
 
 // Of the normals of all faces of A, of B and of the polytope, and of these turned across the axes of
-// cylinders, the directions along which A - B reaches least; none twice.
+// cylinders, the directions along which A - B reaches least; none twice. Of two ellipsoids also their axes,
+// and all of them down to where the extent is least.
 Starts starts_of(const ConvexPair& pair, Polytope& polytope);
 
 }  // namespace articula::collision

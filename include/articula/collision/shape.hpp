@@ -40,6 +40,9 @@ struct Hull {
   std::vector<Vec3> face_normal;           // outward, unit
   std::vector<double> face_offset;         // normal . x on the face
   std::vector<int> around_begin, around;   // polygons around each vertex
+  // The triangles each polygon was merged from: triangle[triangle_begin[f] ...]
+  std::vector<int> triangle_begin;
+  std::vector<std::array<int, 3>> triangle;
 
   std::vector<int> start;  // a vertex to climb from, by direction: cells^2 on each side of a cube
   int cells = 0;
