@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -22,7 +23,7 @@ namespace {
 struct Options {
   std::string model;
   int states = 20, seed = 1, threads = 0;
-  double tolerance = 1e-6, budget = 20.0;  // s for each solver, unless full
+  double tolerance = 1e-6, budget = 20.0;  // s for each solver, unless full or so many were asked for
   bool json = false, full = false, verbose = false;
 };
 
@@ -199,7 +200,9 @@ void add_check_gradients(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   command->add_option("model", options->model, "A file, a built-in model's name, or a third-party robot's")
       ->required();
-  command->add_option("--states", options->states, "How many states along trajectories")
+  command
+      ->add_option("--states", options->states,
+                   "How many states along trajectories; all of them, however long it takes")
       ->check(CLI::Range(1, 1000000));
   command->add_option("--seed", options->seed, "Of the trajectories");
   command->add_option("--threads", options->threads, "0: as many as the machine has")
@@ -209,7 +212,10 @@ void add_check_gradients(CLI::App& app) {
   command->add_flag("--json", options->json, "For machines: one JSON object");
   command->add_flag("--full", options->full, "The acceptance size: 500 states");
   command->add_flag("--verbose", options->verbose, "Every state that fails");
-  command->callback([options] { run(*options); });
+  command->callback([command, options] {
+    if (command->count("--states") > 0) options->budget = std::numeric_limits<double>::infinity();
+    run(*options);
+  });
 }
 
 }  // namespace articula::cli

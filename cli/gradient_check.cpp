@@ -65,10 +65,11 @@ struct GradientCheck::Signature {
     return mode == RowMode::yield || mode == RowMode::yield_upper || mode == RowMode::yield_lower;
   }
 
-  void read_rows(const ContactRows& from, double recovery_speed) {
+  // Modes that are held are what they are, whatever their impulses say.
+  void read_rows(const ContactRows& from, double recovery_speed, bool held = false) {
     rows.clear();
     std::vector<RowMode> modes = from.mode;
-    overrule_friction(from, modes);
+    if (!held) overrule_friction(from, modes);
     for (const Item& item : from.items()) {
       const int at = from.row_of(item);
       if (item.kind == RowKind::dry_friction && overruled(from, item, from.mode)) continue;
@@ -197,7 +198,7 @@ bool GradientCheck::difference(const VectorX& dz, bool held, bool jumps, double 
   const auto evaluate = [&](double t) -> VectorX {
     same = disturbed_.at(dz, t, x) && same && disturbed_.report().contact != SolveStatus::inexact;
     if (!same) return x;
-    there.read_rows(disturbed_.contact()->rows, settings_.recovery_speed);
+    there.read_rows(disturbed_.contact()->rows, settings_.recovery_speed, held);
     there.read_sides(model_, disturbed_.data(), disturbed_.motion(), *settings_.dt + t * dt_rate);
     same = signature_->same_rows(there) && signature_->same_sides(there);
     return x;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <random>
 
+#include "articula/collision/detect.hpp"
+#include "articula/kinematics/forward.hpp"
 #include "articula/kinematics/manifold.hpp"
 
 namespace articula::cli {
@@ -18,6 +20,9 @@ class Trajectories {
   Trajectories(const Model& model, Contact contact, unsigned seed)
       : model_(model),
         simulation_(model, {.contact = contact}),
+        data_(model),
+        colliders_(model),
+        contacts_(colliders_),
         random_(seed) {}
 
   std::vector<CheckedState> states(int count) {
@@ -57,7 +62,7 @@ class Trajectories {
     for (const JointIndex& joint : s.joints) {
       if (joint.type == JointType::free) bend.segment(joint.dof, 3) *= 0.2;
     }
-    integrate(model_, step_.next.q, bend, 1.0, step_.next.q);
+    bend_within_reason(bend);
     for (const JointIndex& joint : s.joints) {
       if (joint.range < 0 || joint.type == JointType::ball) continue;
       const double *range = model_.theta().data() + joint.range, slack = 1e-3 * (range[1] - range[0]);
@@ -69,6 +74,26 @@ class Trajectories {
     for (double& x : step_.next.v) x = speed * normal();
     left_ = 20 + static_cast<int>(uniform(0.0, 3.0) / simulation_.dt());
     left_ = std::min(left_, 1500);
+  }
+
+  // Robots bent into themselves are no states that a trajectory leads to, and take long to come apart.
+  void bend_within_reason(const VectorX& bend) {
+    constexpr double bearable = 0.02;  // m
+    const VectorX unbent = step_.next.q;
+    const double at_first = deepest(unbent);
+    for (const double part : {1.0, 0.5, 0.2, 0.1, 0.05}) {
+      integrate(model_, unbent, bend, part, step_.next.q);
+      if (deepest(step_.next.q) <= at_first + bearable) return;
+    }
+    step_.next.q = unbent;
+  }
+
+  double deepest(const VectorX& q) {
+    forward_kinematics(model_, data_, q);
+    detect(colliders_, model_, data_, contacts_);
+    double depth = 0.0;
+    for (const collision::Contact& contact : contacts_.list) depth = std::max(depth, -contact.point.distance);
+    return depth;
   }
 
   // Anywhere in their ranges, or a little about the middle; never at an end.
@@ -88,7 +113,8 @@ class Trajectories {
     for (int i = 0; i < steps; ++i, --left_) {
       if (left_ <= 0) begin();
       simulation_.step(step_.next, step_.input, step_);
-      const bool lost = !step_.ok() || step_.next.v.cwiseAbs().maxCoeff() > 50.0;
+      const bool lost = !step_.ok() || step_.report.contact == SolveStatus::inexact ||
+                        step_.next.v.cwiseAbs().maxCoeff() > 50.0;
       if (lost) begin();
     }
     CheckedState found{step_.next, step_.input, false};
@@ -108,8 +134,10 @@ class Trajectories {
       double& q = state.q[joint.q];
       if (std::min(std::abs(q - range[0]), std::abs(q - range[1])) < at_end) q += off * normal();
     }
-    if (!chance(0.6)) return;
-    for (double& x : state.v) x += 0.1 * normal();
+    // Bodies that came to rest touch each other without a load, or creep at the least speed a solver can
+    // tell: there is no derivative there, and next to it there is.
+    const double speed = chance(0.6) ? 0.1 : 1e-3;
+    for (double& x : state.v) x += speed * normal();
   }
 
   bool carries(const Step& probe) {
@@ -127,6 +155,9 @@ class Trajectories {
 
   const Model& model_;
   Simulation simulation_;
+  Data data_;
+  collision::Colliders colliders_;
+  collision::Contacts contacts_;
   std::mt19937 random_;
   std::normal_distribution<double> normal_;
   Step step_;

@@ -26,11 +26,13 @@ FrozenModes::Entry FrozenModes::in_frame(const Entry& entry, const collision::Co
   return turned;
 }
 
-// A contact that yields stands still: it holds.
+// A contact that yields stands still: it holds, unless what slides beside it feels that it has no more to
+// give; its friction then keeps to its cone.
 FrozenModes freeze(const ContactRows& rows) {
   FrozenModes frozen;
   std::vector<RowMode> modes = rows.mode;
   overrule_friction(rows, modes);
+  mark_yielding(rows, modes);
   for (const Item& item : rows.items()) {
     FrozenModes::Entry& entry = frozen.entries.emplace_back();
     entry.key = item.key;
@@ -44,13 +46,15 @@ FrozenModes freeze(const ContactRows& rows) {
       entry.mode[i] = modes[at + i];
       entry.lam[i] = rows.lam[at + i];
       if (i > 0 && item.kind == RowKind::contact) {
-        entry.slide.d[i - 1] = block.mu[i - 1] * rows.sigma[at + i];
+        entry.slide.d[i - 1] = modes[at + 1] == RowMode::yield ? -rows.lam[at + i] / block.mu[i - 1]
+                                                               : block.mu[i - 1] * rows.sigma[at + i];
         squared += entry.slide.d[i - 1] * entry.slide.d[i - 1];
       }
     }
     entry.slide.speed = std::sqrt(squared);
     entry.slide.normal = std::max(entry.lam[0], 1e-300);
     for (double& d : entry.slide.d) d = squared > 0.0 ? d / entry.slide.speed : 0.0;
+    if (item.rows > 1 && entry.mode[1] == RowMode::yield) entry.slide.speed = 0.0;
   }
   return frozen;
 }

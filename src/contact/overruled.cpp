@@ -102,4 +102,44 @@ void overrule_friction(const ContactRows& rows, std::vector<RowMode>& modes) {
   }
 }
 
+namespace {
+
+bool something_slides(const ContactRows& rows, int island, const std::vector<RowMode>& modes) {
+  return std::any_of(rows.items().begin(), rows.items().end(), [&](const Item& item) {
+    if (item.island != island || item.kind != RowKind::contact) return false;
+    const auto first = modes.begin() + rows.row_of(item);
+    return std::any_of(first, first + item.rows, [](RowMode mode) {
+      return mode == RowMode::slide || mode == RowMode::upper || mode == RowMode::lower;
+    });
+  });
+}
+
+}  // namespace
+
+bool mark_yielding(const ContactRows& rows, std::vector<RowMode>& modes) {
+  constexpr double all = 1.0 - 1e-9;
+  bool any = false;
+  for (const Item& item : rows.items()) {
+    const int row = rows.row_of(item);
+    if (item.kind != RowKind::contact || item.rows == 1 || !(rows.lam[row] > 0.0)) continue;
+    if (modes[row] != RowMode::hold || !something_slides(rows, item.island, modes)) continue;
+    const Block& block = rows.block(item);
+    const FrictionLaw law = rows.problem(rows.islands()[item.island], 0.0).law;
+    double squared = 0.0;
+    bool holds = true;
+    for (int i = 1; i < item.rows; ++i) {
+      const double used = rows.lam[row + i] / (block.mu[i - 1] * rows.lam[row]);
+      squared += used * used;
+      if (modes[row + i] != RowMode::hold) holds = false;
+      if (law != FrictionLaw::pyramid || modes[row + i] != RowMode::hold || std::abs(used) < all) continue;
+      modes[row + i] = used > 0.0 ? RowMode::yield_upper : RowMode::yield_lower;
+      any = true;
+    }
+    if (law != FrictionLaw::cone || !holds || squared < all * all) continue;
+    std::fill(modes.begin() + row + 1, modes.begin() + row + item.rows, RowMode::yield);
+    any = true;
+  }
+  return any;
+}
+
 }  // namespace articula

@@ -84,9 +84,9 @@ void ContactParameterRates::contact_terms(int index) {
 }
 
 // bounded   lam_t -+ mu lam_N = 0:                rho = ± dmu lam_N
-// yielding  the same, and sigma_N ± mu sigma_t = 0: rho = -+ dmu sigma_t, which is not zero where laws are
-// soft sliding   lam_i + mu_i lam_N w_i / |w| = 0:     rho = -dmu_i lam_N d_i - (lam_N / |w|) mu o P (dmu o
-// sigma)
+// yielding  the same, and sigma_N ± mu sigma_t = 0: rho = -+ dmu sigma_t, not zero where laws are soft
+// sliding   lam_i + mu_i lam_N w_i / |w| = 0:     rho = -dmu_i lam_N d_i - (lam_N / |w|) mu o P (dmu o sigma)
+// yielding  the same, and sigma_N - |w| = 0:      rho = d . (dmu o sigma)
 void ContactParameterRates::friction_terms(const Item& item, const ContactRates::Touch& touch,
                                            const collision::ContactParameters& p) {
   const collision::ColliderPair& pair = work_->contacts.list[item.index].pair;
@@ -108,9 +108,10 @@ void ContactParameterRates::friction_terms(const Item& item, const ContactRates:
     if (upper || lower) add(row, upper ? normal : -normal);
     if (mode == RowMode::yield_upper) add(touch.row, -work_->rows.sigma[row]);
     if (mode == RowMode::yield_lower) add(touch.row, work_->rows.sigma[row]);
-    if (mode == RowMode::slide) {
+    if (mode == RowMode::slide || mode == RowMode::yield) {
       const SlideState& slide = law.slide(item.block);
       const double sigma = work_->rows.sigma[row], factor = slide.normal / slide.speed;
+      if (mode == RowMode::yield) add(touch.row, slide.d[t] * sigma);
       for (int k = 0; k < block.tangents(); ++k) {
         double rho = factor * block.mu[k] * slide.d[k] * slide.d[t] * sigma;
         if (k == t) rho -= normal * slide.d[t] + factor * block.mu[t] * sigma;

@@ -116,7 +116,7 @@ bool ImpulseDerivatives::Work::factor_laws() {
   for (size_t k = 0; k < islands.size(); ++k) {
     const int begin = islands[k].row_begin;
     if (!laws[k].prepare(rows.problem(islands[k], settings.dt), modes.data() + begin, rows.lam.data() + begin,
-                         rows.sigma.data() + begin))
+                         rows.sigma.data() + begin, softness.empty() ? 0.0 : softness[k]))
       return false;
   }
   parameters.prepare(*model, after, *step, settings, rates, laws);
@@ -264,6 +264,7 @@ void ImpulseDerivatives::residual_along(const ConstVectorRef& dz, VectorRef dr) 
   w.rates.along(w.bodies.data(), dq, w.dF.data(), w.dsigma.data(), w.scratch.data());
   std::fill(w.rho.begin(), w.rho.end(), 0.0);
   w.parameters.along(dtheta, w.dF.data(), w.dsigma.data(), w.rho.data(), w.scratch.data());
+  w.add_softening_along(dz);
   w.add_projected(w.dF, 1.0, w.scratch.data());
   dr1 -= w.scratch;
   const auto& islands = w.step->rows.islands();
@@ -304,6 +305,7 @@ void ImpulseDerivatives::residual_against(const ConstVectorRef& y, VectorRef z_b
     w.laws[k].add_explicit_transposed(y.data() + w.nv + islands[k].row_begin,
                                       w.dsigma.data() + islands[k].row_begin);
   std::copy(y.data() + w.nv, y.data() + w.nv + w.rho.size(), w.rho.begin());
+  w.add_softening_against(z_bar);
   w.scratch = y1;
   w.rates_against(w.scratch.data(), z_bar);
   if (!w.grants_slack()) return;

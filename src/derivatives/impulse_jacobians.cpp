@@ -50,7 +50,7 @@ void ImpulseDerivatives::jacobians(MatrixRef by_state, MatrixRef by_control) {
     for (int i = 0; i < rows; ++i) {
       if (!w.carries[i]) w.row_columns.row(i).setZero();
     }
-    w.choose_columns(total);
+    w.choose_columns();
   }
 
   const int stride = static_cast<int>(by_state.outerStride());

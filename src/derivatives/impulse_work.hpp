@@ -58,7 +58,18 @@ struct ImpulseDerivatives::Work {
   void add_weights(bool with_parameters);
   void choose_along(const ConstVectorRef& dz, VectorX& dw);
   void choose_against(VectorRef w_bar, VectorRef z_bar);
-  void choose_columns(int total);
+  void choose_columns();
+
+  // soft_limit.cpp
+  bool find_soft_limit(bool with_parameters);
+  bool solve_softly(double softness, const std::vector<RowMode>& soft_modes, std::vector<double>& lam,
+                    std::vector<double>& velocities);
+  bool find_weight_rates(bool with_parameters);
+  bool softly(int island) const { return !softness.empty() && softness[island] > 0.0; }
+  void soft_along(const ConstVectorRef& dz, VectorRef dw);
+  void soft_against(const ConstVectorRef& w_bar, VectorRef z_bar);
+  void add_softening_along(const ConstVectorRef& dz);
+  void add_softening_against(VectorRef z_bar) const;
 
   int nv, na, nu;
   SmoothResidual residual;
@@ -111,6 +122,17 @@ struct ImpulseDerivatives::Work {
     ImpulseDerivatives derivatives;
   };
   std::unique_ptr<Shifted> shifted[2];
+  // Two steps with soft laws, whose derivatives are extrapolated to hard ones.
+  struct SoftLimit {
+    bool active = false;
+    std::vector<RowMode> modes;
+    std::vector<double> softness[2];  // per island
+    std::unique_ptr<Shifted> side[2];
+    MatrixX weight_rates;  // items x inputs: dR/dz
+  } soft;
+  // Of such a step: how soft the laws of each island are (or none is), and how its weights change.
+  std::vector<double> softness;
+  const MatrixX* weight_rates = nullptr;
   struct Choice {
     bool found = false, with_parameters = false;
     bool failed = false;  // loads could be shared otherwise, and how the choice changes is not known

@@ -13,10 +13,12 @@ namespace {
 constexpr double consistent = 1e-13;   // what rounding leaves of Y^T rho
 constexpr double contradicts = 1e-12;  // relative slack
 
+bool on_cone(RowMode tangent) { return tangent == RowMode::slide || tangent == RowMode::yield; }
+
 }  // namespace
 
 bool LawSystem::prepare(const ContactProblem& problem, const RowMode* mode, const double* lam,
-                        const double* sigma) {
+                        const double* sigma, double softness) {
   problem_ = problem;
   mode_.assign(mode, mode + problem.size);
   slides_.assign(problem.blocks.size(), {});
@@ -24,7 +26,7 @@ bool LawSystem::prepare(const ContactProblem& problem, const RowMode* mode, cons
     const Block& block = problem.blocks[k];
     const int t = block.first + 1;
     if (block.kind != BlockKind::contact || block.dim == 1) continue;
-    if (mode_[t] != RowMode::slide) continue;
+    if (!on_cone(mode_[t])) continue;
     SlideState& slide = slides_[k];
     for (int i = 0; i < block.tangents(); ++i) slide.speed += std::pow(block.mu[i] * sigma[t + i], 2);
     slide.speed = std::sqrt(slide.speed);
@@ -42,11 +44,26 @@ bool LawSystem::prepare(const ContactProblem& problem, const RowMode* mode, cons
       slack_ = std::max(slack_, std::abs(sigma[u.row]) / problem.velocity_scale);
   }
   left_out_.clear();
-  if (slack_ <= contradicts) leave_out_tangents();
+  if (softness > 0.0)
+    soften_problem(softness);
+  else if (slack_ <= contradicts)
+    leave_out_tangents();
   symmetric_ = std::all_of(unknowns_.begin(), unknowns_.end(), [&](const ModeUnknown& u) {
     return (u.tangents == 0 || joined(u)) && u.compliance == 0.0;
   });
   return factor();
+}
+
+// sigma + softness R lam = (G + softness R) lam + b
+void LawSystem::soften_problem(double softness) {
+  const std::size_t stride = problem_.stride;
+  soft_G_.resize(stride * problem_.size);
+  for (int i = 0; i < problem_.size; ++i) std::copy_n(problem_.row(i), stride, soft_G_.data() + i * stride);
+  for (const Block& block : problem_.blocks) {
+    for (int i = block.first; i < block.first + block.dim; ++i)
+      soft_G_[i * stride + i] += softness * problem_.mobility(block);
+  }
+  problem_.G = soft_G_.data();
 }
 
 // Row k of K is (G A_k)^T B.
@@ -214,10 +231,10 @@ void LawSystem::solve(const double* c, const double* rho, double* dlam) {
   for (size_t k = 0; k < problem_.blocks.size(); ++k) {
     const Block& block = problem_.blocks[k];
     for (int i = block.first; i < block.first + block.dim; ++i) {
-      if (mode_[i] != RowMode::hold && mode_[i] != RowMode::slide) dlam[i] = rho[i];
+      if (mode_[i] != RowMode::hold && !on_cone(mode_[i])) dlam[i] = rho[i];
     }
     const int t = block.first + 1;
-    if (block.kind != BlockKind::contact || block.dim == 1 || mode_[t] != RowMode::slide) continue;
+    if (block.kind != BlockKind::contact || block.dim == 1 || !on_cone(mode_[t])) continue;
     double forward = 0.0;
     for (int i = 0; i < block.tangents(); ++i) forward += slides_[k].d[i] * rho[t + i] / block.mu[i];
     for (int i = 0; i < block.tangents(); ++i) dlam[t + i] = block.mu[i] * slides_[k].d[i] * forward;
@@ -310,10 +327,10 @@ void LawSystem::take_back(const double* lam_bar, double* c_bar, double* rho_bar)
   for (size_t k = 0; k < problem_.blocks.size(); ++k) {
     const Block& block = problem_.blocks[k];
     for (int i = block.first; i < block.first + block.dim; ++i) {
-      if (mode_[i] != RowMode::hold && mode_[i] != RowMode::slide) rho_bar[i] = rows_[i];
+      if (mode_[i] != RowMode::hold && !on_cone(mode_[i])) rho_bar[i] = rows_[i];
     }
     const int t = block.first + 1;
-    if (block.kind != BlockKind::contact || block.dim == 1 || mode_[t] != RowMode::slide) continue;
+    if (block.kind != BlockKind::contact || block.dim == 1 || !on_cone(mode_[t])) continue;
     double forward = 0.0;
     for (int i = 0; i < block.tangents(); ++i) forward += block.mu[i] * slides_[k].d[i] * rows_[t + i];
     for (int i = 0; i < block.tangents(); ++i) rho_bar[t + i] = slides_[k].d[i] / block.mu[i] * forward;
@@ -376,7 +393,7 @@ void LawSystem::add_explicit_rows(const double* dsigma, double* rho) const {
       if (mode_[i] == RowMode::hold) rho[i] -= dsigma[i];
     }
     const int t = block.first + 1;
-    if (block.kind == BlockKind::contact && block.dim > 1 && mode_[t] == RowMode::slide)
+    if (block.kind == BlockKind::contact && block.dim > 1 && on_cone(mode_[t]))
       slide_map(block, slides_[k], dsigma + t, rho + t, -1.0);
   }
 }

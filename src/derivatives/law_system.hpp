@@ -27,9 +27,10 @@ namespace articula {
 
 class LawSystem {
  public:
-  // False if the equations have no factor; then nothing may be solved.
+  // False if the equations have no factor; then nothing may be solved. Soft laws (softness > 0, lam and sigma
+  // of their solution) are those of G + softness R; contacts that yield then follow their cone.
   [[nodiscard]] bool prepare(const ContactProblem& problem, const RowMode* mode, const double* lam,
-                             const double* sigma);
+                             const double* sigma, double softness = 0.0);
 
   void solve(const double* c, const double* rho, double* dlam);
   void solve_transposed(const double* lam_bar, double* c_bar, double* rho_bar);
@@ -87,6 +88,7 @@ class LawSystem {
 
  private:
   bool factor();
+  void soften_problem(double softness);
   void leave_out_tangents();
   // Two tangents in one.
   bool joined(const ModeUnknown& u) const {
@@ -109,6 +111,7 @@ class LawSystem {
   void soften(const double* x, bool transposed, double* result);
 
   ContactProblem problem_;
+  AlignedVector soft_G_;    // of soft laws
   RankFactor factor_;       // of K
   bool symmetric_ = false;  // nothing slides
   bool yields_ = false;

@@ -149,7 +149,9 @@ void ImpulseDerivatives::Work::find_choice(bool with_parameters) {
   choice.by_input.resize(0, residual.inputs().size);
   choice.by_unknown.resize(0, nv + rows.size());
   choice.weighted.resize(rows.size(), 0);
+  soft.active = false;
   if (!wants_choice || relabelled) return;
+  if (find_soft_limit(with_parameters)) return;
 
   std::vector<double> lam1(rows.size(), 0.0), soft1(rows.size(), 0.0), softening(rows.size(), 0.0);
   std::vector<int> count(rows.islands().size(), 0);
@@ -224,12 +226,18 @@ void ImpulseDerivatives::Work::find_choice(bool with_parameters) {
 void ImpulseDerivatives::Work::choose_along(const ConstVectorRef& dz, VectorX& dw) {
   const bool with_parameters = !dz.tail(dz.size() - residual.inputs().theta).isZero(0.0);
   find_choice(with_parameters);
+  if (soft.active) return soft_along(dz, dw);
   if (choice.count() == 0) return;
   dw -= choice.ways * choice.H.solve(choice.by_input * dz + choice.by_unknown * dw);
 }
 
 void ImpulseDerivatives::Work::choose_against(VectorRef w_bar, VectorRef z_bar) {
   find_choice(wants_parameters);
+  if (soft.active) {
+    soft_against(w_bar, z_bar);
+    w_bar.setZero();
+    return;
+  }
   if (choice.count() == 0) return;
   const VectorX felt = choice.ways.transpose() * w_bar;
   const VectorX t_bar = choice.H.transpose().solve(felt);
@@ -237,18 +245,25 @@ void ImpulseDerivatives::Work::choose_against(VectorRef w_bar, VectorRef z_bar) 
   z_bar -= choice.by_input.transpose() * t_bar;
 }
 
-// blocks holds dv+, row_columns dlam.
-void ImpulseDerivatives::Work::choose_columns(int total) {
+// blocks holds dv+, row_columns dlam; columns are the first inputs, up to the controls.
+void ImpulseDerivatives::Work::choose_columns() {
   find_choice(false);
-  if (choice.count() == 0) return;
   const StepInputs& in = residual.inputs();
-  const int rows = step->rows.size();
+  const int rows = step->rows.size(), columns = in.force;
+  if (soft.active) {
+    VectorX dz = VectorX::Zero(in.size), dw(nv + rows);
+    for (int i = 0; i < columns; ++i) {
+      dz[i] = 1.0;
+      soft_along(dz, dw);
+      blocks.col(i) = dw.head(nv);
+      dz[i] = 0.0;
+    }
+    return;
+  }
+  if (choice.count() == 0) return;
   RowMatrix t = choice.by_unknown.leftCols(nv) * blocks + choice.by_unknown.rightCols(rows) * row_columns;
-  t.leftCols(nv) += choice.by_input.middleCols(in.q, nv);
-  t.middleCols(nv, nv) += choice.by_input.middleCols(in.v, nv);
-  t.middleCols(2 * nv, na) += choice.by_input.middleCols(in.activation, na);
-  t.middleCols(2 * nv + na, nu) += choice.by_input.middleCols(in.control, nu);
-  blocks.leftCols(total) -= choice.ways.topRows(nv) * choice.H.solve(MatrixX(t));
+  t.leftCols(columns) += choice.by_input.leftCols(columns);
+  blocks -= choice.ways.topRows(nv) * choice.H.solve(MatrixX(t));
 }
 
 }  // namespace articula

@@ -338,11 +338,32 @@ bool ModeSystem::soft_step(const ContactProblem& problem, const RowMode* mode, S
   return true;
 }
 
+namespace {
+
+// Directions as exact as soft velocities tell them: what yields keeps its own from here on. What slides
+// beside it feels where it pushes to, and the rest of y, times a compliance of order eps, would be motion.
+bool settle_directions(ModeSystem& system, const ContactProblem& problem, const RowMode* mode,
+                       SlideState* slides, double* lam, double* sigma) {
+  double previous = 1e300, turned = 1e299;
+  for (int step = 0; step < most_newton_steps && turned >= settled; ++step) {
+    if (turned < rough && turned > 0.25 * previous) break;
+    previous = turned;
+    if (!system.soft_step(problem, mode, slides, lam, sigma, turned)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 // Yielding contacts keep their direction; what slides turns a little.
 bool ModeSystem::harden(const ContactProblem& problem, const RowMode* mode, SlideState* slides, double* lam,
                         double* sigma) {
-  const bool sliding = std::any_of(problem.blocks.begin(), problem.blocks.end(),
-                                   [&](const Block& block) { return on_cone(block, mode, RowMode::slide); });
+  const auto any = [&](RowMode wanted) {
+    return std::any_of(problem.blocks.begin(), problem.blocks.end(),
+                       [&](const Block& block) { return on_cone(block, mode, wanted); });
+  };
+  const bool sliding = any(RowMode::slide);
+  if (any(RowMode::yield) && !settle_directions(*this, problem, mode, slides, lam, sigma)) return false;
   // The soft laws left rounding errors of b, over eps, in the null space of K. Where friction is at its bound
   // the motion feels them: loads are shared as Y^T Q x = 0 says (Y^T K = 0, Q = A^T R B).
   const bool shared = maybe_null_ && !std::all_of(unknowns_.begin(), unknowns_.end(), same_equation) &&

@@ -16,4 +16,9 @@ bool overruled(const ContactRows& rows, const Item& friction, const std::vector<
 // interval that they are nearer to, and the others as said above.
 void overrule_friction(const ContactRows& rows, std::vector<RowMode>& modes);
 
+// Contacts that stand still with all the friction they can have go from `hold` to `yield`, on islands where
+// something slides: how redundant contacts share their load matters to the motion there, and that these have
+// no more to give decides it. Returns whether there are any.
+bool mark_yielding(const ContactRows& rows, std::vector<RowMode>& modes);
+
 }  // namespace articula

@@ -1,0 +1,183 @@
+// Redundant contacts of which some slide and others stand still with all the friction they can have: the
+// latter yield. How the load is shared is the limit of soft laws, in which a contact that yields moves by
+// eps,
+//   law(sigma + eps R lam, lam) = 0,     soft_N = |mu o soft_T|,   lam_T = -mu o lam_N soft_T / |soft_T|,
+// so that its force turns with velocities of that order. Soft laws are those of G + eps R, and regular: their
+// derivatives are those of any step, at their own solution, with one more term for the change of R. Of two
+//   D = 2 D(eps) - D(2 eps)
+// is left an error of order eps^2.
+
+#include <algorithm>
+#include <cmath>
+
+#include "articula/contact/overruled.hpp"
+#include "articula/dynamics/crba.hpp"
+#include "impulse_work.hpp"
+
+namespace articula {
+
+namespace {
+
+constexpr double softest = 2e-7;  // eps
+
+}  // namespace
+
+// The solution of the soft laws in these modes.
+bool ImpulseDerivatives::Work::solve_softly(double eps, const std::vector<RowMode>& soft_modes,
+                                            std::vector<double>& lam, std::vector<double>& velocities) {
+  const ContactRows& rows = step->rows;
+  lam = rows.lam;
+  velocities = rows.sigma;
+  ModeSystem system;
+  for (const Item& item : rows.items()) {
+    // Islands begin with their first block.
+    if (item.block != 0 || !(soft.softness[0][item.island] > 0.0)) continue;
+    const Island& island = rows.islands()[item.island];
+    const int at = island.row_begin;
+    const ContactProblem problem = rows.problem(island, settings.dt);
+    std::vector<SlideState> slides(problem.blocks.size());
+    for (size_t k = 0; k < slides.size(); ++k) {
+      const Block& block = problem.blocks[k];
+      const int n = at + block.first;
+      if (block.kind != BlockKind::contact || block.dim == 1) continue;
+      const bool yields = soft_modes[n + 1] == RowMode::yield;
+      double squared = 0.0;
+      for (int i = 0; i < block.tangents(); ++i) {
+        slides[k].d[i] = yields ? -rows.lam[n + 1 + i] / block.mu[i] : block.mu[i] * rows.sigma[n + 1 + i];
+        squared += slides[k].d[i] * slides[k].d[i];
+      }
+      for (double& d : slides[k].d) d = squared > 0.0 ? d / std::sqrt(squared) : 0.0;
+      slides[k].speed = yields ? 0.0 : std::sqrt(squared);
+      slides[k].normal = std::max(rows.lam[n], 1e-300);
+    }
+    system.begin(problem, nullptr, eps);
+    constexpr int most_steps = 40;
+    double turned = 1.0, previous = 1e300;
+    for (int i = 0; i < most_steps && (turned > 1e-12 && (turned < 0.25 * previous || turned > 1e-8)); ++i) {
+      previous = turned;
+      if (!system.soft_step(problem, soft_modes.data() + at, slides.data(), lam.data() + at,
+                            velocities.data() + at, turned))
+        return false;
+    }
+    if (!(turned <= 1e-8)) return false;
+  }
+  return true;
+}
+
+// dR/dz of every block that carries something.
+bool ImpulseDerivatives::Work::find_weight_rates(bool with_parameters) {
+  const ContactRows& rows = step->rows;
+  const std::vector<Item>& items = rows.items();
+  soft.weight_rates.setZero(static_cast<Eigen::Index>(items.size()), residual.inputs().size);
+  VectorX by_z(residual.inputs().size);
+  for (size_t k = 0; k < items.size(); ++k) {
+    const double* lam = rows.lam.data() + rows.row_of(items[k]);
+    if (!(soft.softness[0][items[k].island] > 0.0)) continue;
+    if (std::all_of(lam, lam + items[k].rows, [](double x) { return x == 0.0; })) continue;
+    by_z.setZero();
+    if (!add_weight_rate(items[k], with_parameters, 1.0, by_z)) return false;
+    soft.weight_rates.row(static_cast<Eigen::Index>(k)) = by_z.transpose();
+  }
+  return true;
+}
+
+// False if there is no need for it, or soft laws lead elsewhere.
+bool ImpulseDerivatives::Work::find_soft_limit(bool with_parameters) {
+  const ContactRows& rows = step->rows;
+  soft.active = false;
+  soft.softness[0].assign(rows.islands().size(), 0.0);
+  bool wanted = false;
+  for (size_t k = 0; k < rows.islands().size(); ++k) {
+    if (laws[k].regular() || !laws[k].slides() || laws[k].find_choices() == 0) continue;
+    soft.softness[0][k] = softest;
+    wanted |= laws[k].turns_yielding();
+  }
+  soft.modes = modes;
+  if (!wanted || !mark_yielding(rows, soft.modes)) return false;
+  soft.softness[1] = soft.softness[0];
+  for (double& eps : soft.softness[1]) eps *= 2.0;
+  std::vector<double> lam[2], velocities;
+  VectorX shift(nv);
+  for (int side = 0; side < 2; ++side) {
+    if (!solve_softly((1 + side) * softest, soft.modes, lam[side], velocities)) return false;
+    if (!soft.side[side]) soft.side[side] = std::make_unique<Shifted>(*model, *step);
+    Shifted& there = *soft.side[side];
+    there.data = *data;
+    there.step = *step;
+    there.step.rows.lam = lam[side];
+    there.step.rows.sigma = velocities;
+    std::vector<double> change = lam[side];
+    for (size_t i = 0; i < change.size(); ++i) change[i] -= rows.lam[i];
+    shift.setZero();
+    rows.add_impulses(change.data(), shift);
+    solve_mass_matrix(*model, *data, shift);
+    there.step.v_next += shift;
+    Work& inner = *there.derivatives.work_;
+    inner.wants_choice = false;
+    inner.given_modes = &soft.modes;
+    inner.softness = soft.softness[side];
+    inner.weight_rates = &soft.weight_rates;
+    if (!there.derivatives.prepare(*model, there.data, there.step, settings)) return false;
+  }
+  double largest = 0.0, off = 0.0;
+  for (size_t i = 0; i < rows.lam.size(); ++i) {
+    largest = std::max(largest, std::abs(rows.lam[i]));
+    off = std::max(off, std::abs(2.0 * lam[0][i] - lam[1][i] - rows.lam[i]));
+  }
+  constexpr double same = 1e-5;
+  soft.active = off <= same * largest && find_weight_rates(with_parameters);
+  return soft.active;
+}
+
+void ImpulseDerivatives::Work::soft_along(const ConstVectorRef& dz, VectorRef dw) {
+  dw.setZero();
+  VectorX each(dw.size());
+  for (int side = 0; side < 2; ++side) {
+    ImpulseDerivatives& there = soft.side[side]->derivatives;
+    there.residual_along(dz, each);
+    there.solve(each);
+    dw += (side == 0 ? -2.0 : 1.0) * each;
+  }
+}
+
+// z_bar -= (dr/dz)^T (dr/dw)^-T w_bar
+void ImpulseDerivatives::Work::soft_against(const ConstVectorRef& w_bar, VectorRef z_bar) {
+  VectorX y(w_bar.size()), part(z_bar.size());
+  for (int side = 0; side < 2; ++side) {
+    ImpulseDerivatives& there = soft.side[side]->derivatives;
+    there.want_parameters(wants_parameters);
+    y = w_bar;
+    there.solve_transposed(y);
+    part.setZero();
+    there.residual_against(y, part);
+    z_bar += (side == 0 ? 2.0 : -1.0) * part;
+  }
+}
+
+// Soft velocities change with the weights: dsigma += eps dR lam.
+void ImpulseDerivatives::Work::add_softening_along(const ConstVectorRef& dz) {
+  if (softness.empty()) return;
+  const ContactRows& rows = step->rows;
+  for (size_t k = 0; k < rows.items().size(); ++k) {
+    const Item& item = rows.items()[k];
+    if (!softly(item.island)) continue;
+    const double rate = softness[item.island] * weight_rates->row(static_cast<Eigen::Index>(k)).dot(dz);
+    const int n = rows.row_of(item);
+    for (int i = n; i < n + item.rows; ++i) dsigma[i] += rate * rows.lam[i];
+  }
+}
+
+void ImpulseDerivatives::Work::add_softening_against(VectorRef z_bar) const {
+  if (softness.empty()) return;
+  const ContactRows& rows = step->rows;
+  for (size_t k = 0; k < rows.items().size(); ++k) {
+    const Item& item = rows.items()[k];
+    if (!softly(item.island)) continue;
+    const int n = rows.row_of(item);
+    double share = 0.0;
+    for (int i = n; i < n + item.rows; ++i) share += dsigma[i] * rows.lam[i];
+    z_bar += softness[item.island] * share * weight_rates->row(static_cast<Eigen::Index>(k)).transpose();
+  }
+}
+
+}  // namespace articula

@@ -1,0 +1,94 @@
+// Redundant contacts of which some slide and others stand still with all the friction they can have: how they
+// share the load decides about the motion, and changes with everything.
+
+#include <gtest/gtest.h>
+
+#include "articula/contact/overruled.hpp"
+#include "articula/derivatives/differences.hpp"
+#include "articula/io/mjcf.hpp"
+#include "articula/model/builder.hpp"
+#include "articula/simulation/disturbed_step.hpp"
+
+namespace articula::testing::soft_limit_test {
+namespace {
+
+// A foot that stands on two points (or four), and a leg whose round end slides beside one of them as it turns
+// about it: foot and leg share the load there in many ways.
+Model foot_and_leg(bool planar) {
+  const std::string joints = planar ? R"(<joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 0 1"/>
+                                         <joint axis="0 1 0"/>)"
+                                    : "<freejoint/>";
+  const std::string foot = planar ? R"(type="capsule" fromto="0 0 0 0.4 0 0" size="0.05" density="1000")"
+                                  : R"(type="box" pos="0.2 0 0" size="0.2 0.1 0.05" density="500")";
+  return build(parse_mjcf(R"(<mujoco><option timestep="0.01"/><default><geom friction="0.8 0 0"/></default>
+      <worldbody><geom type="plane" size="5 5 1"/><body pos="0 0 0.05">)" +
+                          joints + "<geom " + foot + R"(/>
+        <body><joint axis="0.1 1 0.2"/>
+          <geom type="capsule" fromto="0 0 0 0 0 0.5" size="0.05" density="1000"/></body>
+      </body></worldbody></mujoco>)"));
+}
+
+struct Push {
+  bool planar;
+  Contact law;
+  double force;
+};
+
+class YieldingContacts : public ::testing::TestWithParam<Push> {};
+
+// Differences of the step as it is are the oracle.
+TEST_P(YieldingContacts, have_the_derivatives_of_the_step) {
+  const Push push = GetParam();
+  const Model model = foot_and_leg(push.planar);
+  const int nv = model.nv();
+  State x = neutral_state(model);
+  x.v[nv - 1] = 1.0;
+  Input input;
+  input.forces = VectorX::Zero(nv);
+  input.forces[0] = push.force;
+  if (!push.planar) input.forces[1] = 0.3 * push.force, input.forces[5] = 1.0;
+
+  const Simulation simulation(model, {.contact = push.law});
+  const Step step = simulation.step(x, input);
+  {
+    const Simulation::Lease workspace(simulation, step.serial);
+    const ContactRows& rows = workspace->contact->rows;
+    std::vector<RowMode> modes = rows.mode;
+    ASSERT_TRUE(mark_yielding(rows, modes)) << "the case that this is about";
+  }
+  StepJacobians exact;
+  simulation.jacobians(step, {}, exact);
+  EXPECT_FALSE(exact.certificate.one_sided);
+
+  DisturbedStep disturbed(model, simulation.settings());
+  ASSERT_TRUE(disturbed.begin(x, input));
+  VectorX dz = VectorX::Zero(disturbed.layout().size), there(disturbed.outputs());
+  MatrixX reference(2 * nv, nv);
+  for (int i = 0; i < nv; ++i) {
+    dz[disturbed.layout().v + i] = 1.0;
+    const auto end = [&](double t) -> VectorX {
+      EXPECT_TRUE(disturbed.at(dz, t, there));
+      return there;
+    };
+    reference.col(i) = ridders_differences(end, {1e-4, 3e-5}).derivative;
+    dz[disturbed.layout().v + i] = 0.0;
+  }
+  const MatrixX found = exact.by_state.middleCols(nv, nv);
+  EXPECT_LT((found - reference).cwiseAbs().maxCoeff(), 2e-6 * reference.cwiseAbs().maxCoeff());
+
+  const VectorX covector = VectorX::LinSpaced(nv, -1.0, 1.0);
+  StepGradient gradient;
+  simulation.pullback(step, {covector, covector, {}}, {}, gradient);
+  VectorX both(2 * nv), back(2 * nv);
+  both << covector, covector;
+  back << gradient.q, gradient.v;
+  EXPECT_LT((exact.by_state.transpose() * both - back).norm(), 1e-10 * back.norm());
+}
+
+INSTANTIATE_TEST_SUITE_P(derivatives, YieldingContacts,
+                         ::testing::Values(Push{true, Contact::ncp, 14.0}, Push{false, Contact::ncp, 28.0},
+                                           Push{false, Contact::ncp, 35.0}, Push{false, Contact::lcp, 28.0},
+                                           Push{false, Contact::lcp, 35.0}));
+
+}  // namespace
+}  // namespace articula::testing::soft_limit_test
