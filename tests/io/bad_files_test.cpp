@@ -428,6 +428,18 @@ TEST_F(BadMeshes, an_obj_with_a_zero_of_an_absurd_exponent) {
                       {"a.obj", "not finite", "export the mesh again"});
 }
 
+TEST_F(BadMeshes, an_obj_with_faces_of_very_many_corners) {
+  std::string face = "f";
+  for (int i = 0; i < 1500; ++i) face += fmt::format(" {}", i % 4 + 1);
+  const std::string vertices = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n";
+  expect_mesh_refused("a.obj", vertices + face + face.substr(1) + "\n", 2, "<mesh name=\"m\">",
+                      {"a.obj:5", "3000 corners", "triangulate the mesh"});
+  std::string many = vertices;
+  for (int i = 0; i < 45; ++i) many += face + "\n";
+  expect_mesh_refused("a.obj", many, 2, "<mesh name=\"m\">",
+                      {"a.obj:49", "takes long", "triangulate the mesh"});
+}
+
 TEST_F(BadMeshes, a_flat_mesh_that_should_weigh_something) {
   expect_mesh_refused("a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nf 1 2 3\nf 2 4 3\n", 3, "<geom",
                       {"no volume", "inertial"});

@@ -111,15 +111,16 @@ TEST(Mesh, negative_indices_count_back_from_the_last_vertex) {
 }
 
 TEST(Mesh, a_polygon_of_many_corners_keeps_its_area) {
-  std::string text;
-  const int n = 12;
-  for (int i = 0; i < n; ++i)
-    text += fmt::format("v {} {} 0\n", std::cos(2 * pi * i / n), std::sin(2 * pi * i / n));
-  text += "v 0 0 1\nf";
-  for (int i = n; i >= 1; --i) text += fmt::format(" {}", i);
-  for (int i = 1; i <= n; ++i) text += fmt::format("\nf {} {} {}", i, i % n + 1, n + 1);
-  const double base = 0.5 * n * std::sin(2 * pi / n);
-  EXPECT_NEAR(volume(read_obj(text + "\n", "cone.obj")), base / 3.0, 1e-6);
+  for (const int n : {12, 600, 2000}) {
+    std::string text;
+    for (int i = 0; i < n; ++i)
+      text += fmt::format("v {} {} 0\n", std::cos(2 * pi * i / n), std::sin(2 * pi * i / n));
+    text += "v 0 0 1\nf";
+    for (int i = n; i >= 1; --i) text += fmt::format(" {}", i);
+    for (int i = 1; i <= n; ++i) text += fmt::format("\nf {} {} {}", i, i % n + 1, n + 1);
+    const double base = 0.5 * n * std::sin(2 * pi / n);
+    EXPECT_NEAR(volume(read_obj(text + "\n", "cone.obj")), base / 3.0, 1e-6) << n;
+  }
 }
 
 TEST(Mesh, binary_and_ascii_stl_hold_the_same_mesh_and_are_welded) {

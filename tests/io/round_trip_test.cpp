@@ -160,6 +160,17 @@ TEST_F(RoundTrip, large_meshes_of_other_formats_go_into_files_beside_the_text) {
   EXPECT_LT(fs::file_size(directory / "model.xml"), 10'000u);
 }
 
+TEST_F(RoundTrip, flat_meshes_come_back_as_plates) {
+  std::ofstream(directory / "flat.obj") << "v 0 0 0.3\nv 1 0 0.3\nv 0 1 0.4\nv 1 1 0.4\nv 0.5 2 0.5\n"
+                                        << "f 1 2 4 3\nf 3 4 5\n"
+                                        << std::flush;
+  std::ofstream(directory / "given.urdf") << R"(<robot name="r"><link name="a"><inertial><mass value="1"/>
+      <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+      <collision><geometry><mesh filename="flat.obj" scale="0.1 -0.2 0.3"/></geometry></collision>
+      <visual><geometry><mesh filename="flat.obj" scale="0.1 -0.2 0.3"/></geometry></visual></link></robot>)";
+  expect_same((directory / "given.urdf").string());
+}
+
 // MuJoCo reads binary STL only.
 TEST_F(RoundTrip, ascii_stl_is_written_into_the_text) {
   std::ofstream stl(directory / "a.stl");

@@ -392,6 +392,27 @@ TEST_F(UrdfFiles, a_missing_mesh_is_an_error_or_a_warning_as_asked) {
   EXPECT_TRUE(mentions(load_with("package://nowhere/foot.stl", "", options).warnings, "foot.stl"));
 }
 
+// Markers on a robot's shell are often flat, and collide.
+TEST_F(UrdfFiles, a_flat_mesh_collides_as_a_thin_plate) {
+  std::ofstream(directory / "my_robot/meshes/flat.obj")
+      << "v 1 0 0\nv 0 2 0\nv -1 0 0\nv 0 -2 0\nf 1 2 3\nf 1 3 4\n"
+      << std::flush;
+  const Description d = load_with("../meshes/flat.obj", "scale=\"1 1 -3\"");
+  EXPECT_TRUE(mentions(d.warnings, "flat"));
+  ASSERT_EQ(d.meshes.size(), 1u);
+  EXPECT_EQ(d.meshes[0]->hull.size(), 8u);
+  for (const Vector3& v : d.meshes[0]->vertices) {
+    const Pose& pose = d.geometries[0].pose;
+    const Vector3 in_link = pose.position + pose.rotation * v;
+    EXPECT_NEAR(std::abs(in_link.z()), 0.002, 1e-6);
+    EXPECT_NEAR(std::abs(in_link.x()) + 0.5 * std::abs(in_link.y()), 1.0, 1e-6);
+  }
+  std::ofstream(directory / "my_robot/meshes/line.obj")
+      << "v 1 0 0\nv 2 0 0\nv 3 0 0\nv 4 0 0\nf 1 2 3\nf 1 3 4\n"
+      << std::flush;
+  EXPECT_THROW(load_with("../meshes/line.obj"), Error);
+}
+
 TEST_F(UrdfFiles, a_negative_scale_mirrors_the_mesh) {
   const Description d = load_with("../meshes/tetra.OBJ", "scale=\"2 -1 1\"");
   Vector3 lowest = Vector3::Constant(1e9), highest = -lowest;

@@ -73,16 +73,21 @@ class Inspector {
         largest_line_ = line_;
       }
     }
-    constexpr std::size_t most_corners = 256;
     if (corners > most_corners) {
       fail_at(line_, fmt::format("a face has {} corners; up to {} are read: triangulate the mesh", corners,
                                  most_corners));
+    }
+    if (corners > 4 && (effort_ += corners * corners) > most_effort) {
+      fail_at(line_, "the faces have so many corners that this takes long: triangulate the mesh");
     }
     counts_.corners += corners;
     if (++counts_.faces > limits_.triangles || counts_.corners > 3 * limits_.triangles) {
       fail_at(line_, fmt::format("more than {} triangles; simplify the mesh", limits_.triangles));
     }
   }
+
+  // Triangulating n corners takes time in proportion to n^2: a second for all of them together.
+  static constexpr std::size_t most_corners = 2048, most_effort = 100'000'000;
 
   [[noreturn]] void fail_at(std::size_t line, const std::string& what) const {
     throw Error("{}:{}: OBJ: {}", name_, line, what);
@@ -92,7 +97,7 @@ class Inspector {
   const std::string& name_;
   const MeshLimits& limits_;
   Counts counts_;
-  std::size_t line_ = 0, largest_line_ = 0;
+  std::size_t line_ = 0, largest_line_ = 0, effort_ = 0;
   long largest_index_ = 0;
 };
 

@@ -49,6 +49,8 @@ std::string read_mesh(Reader& reader, const Link& link, const Element& shape, bo
     g.type = ShapeType::mesh;
     g.asset = mesh.name;
     g.pose = g.pose * mesh.source;
+    if (mesh.file.empty())
+      reader.warn(shape, "the mesh is flat; it collides as a plate, a thousandth of its length thick");
   } catch (const Error& error) {
     fail(uri, "{}", error.what());
   }

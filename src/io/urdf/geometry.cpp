@@ -60,6 +60,8 @@ std::optional<Problem> read_mesh(Reader& reader, const Element& shape, bool coll
     g.type = ShapeType::mesh;
     g.asset = mesh.name;
     g.pose = g.pose * mesh.source;
+    if (mesh.file.empty())
+      reader.warn(shape, "the mesh is flat; it collides as a plate, a thousandth of its length thick");
   } catch (const Error& error) {
     fail(shape, "{}", error.what());
   }
