@@ -115,6 +115,15 @@ py::array contacts(const std::vector<StepReport>& reports) {
   return gather<std::int32_t>(reports, [](const StepReport& r) { return r.contacts; });
 }
 
+py::list contact_list(const KeptBatchStep& step, Eigen::Index i) {
+  if (!step.keep_contacts)
+    throw Error("this step did not keep its contacts: batch.step(..., keep_contacts=True)");
+  py::list result;
+  for (const StepContact& contact : step.contacts[environment(i, step.next.size())])
+    result.append(NamedContact{contact, step.structure});
+  return result;
+}
+
 // ------------------------------------------------------------------ classes
 
 void bind_batch_state(py::module_& module) {
@@ -211,6 +220,8 @@ void bind_results(py::module_& module) {
           "residual", [](const KeptBatchStep& s) { return residual(s.reports); }, "(N,) relative")
       .def_property_readonly(
           "contacts", [](const KeptBatchStep& s) { return contacts(s.reports); }, "(N,): how many")
+      .def("contact_list", &contact_list, py::arg("i"),
+           "The contacts (StepContact) of environment i; the step must have kept them.")
       .def("__repr__",
            [](const KeptBatchStep& s) { return fmt::format("<step of {} environments>", s.next.size()); });
 
@@ -396,7 +407,8 @@ void bind_batch(py::module_& module) {
           py::arg("state"), "The same state for all environments.")
       .def("step", &step, py::arg("x"), py::arg("controls") = py::none(), py::arg("warm") = py::none(),
            py::arg("keep_contacts") = false,
-           "One step of all environments, under controls (N, nu). keep_contacts: for `contact_wrenches`.")
+           "One step of all environments, under controls (N, nu). keep_contacts: for `contact_list` and "
+           "`contact_wrenches`.")
       .def("rollout", &roll_out, py::arg("x"), py::arg("controls"), py::arg("warm") = py::none(),
            "Many steps of all environments, under controls (N, steps, nu).")
       .def("__len__", &OwnedBatch::size)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -104,6 +106,29 @@ def test_an_environment_that_fails_stays_and_says_so(hopper):
     assert s.reports[1].status == "input not finite"
     r = batch.rollout(x, np.zeros((3, 5, hopper.nu)))
     assert r.taken.tolist() == [5, 0, 5] and r.ok.tolist() == [True, False, True]
+
+
+def test_contacts_of_an_environment_are_those_of_its_own_step(hopper):
+    batch, sim = art.Batch(hopper, 3), art.Simulation(hopper)
+    x = spread(batch, in_contact(hopper))
+    step = batch.step(x, keep_contacts=True)
+    assert [len(step.contact_list(e)) for e in range(3)] == step.contacts.tolist() and len(step.contact_list(-1)) > 0
+    for e in range(3):
+        alone = sim.step(x.state(e)).contacts
+        assert [repr(c) for c in step.contact_list(e)] == [repr(c) for c in alone]
+        assert all(same_bits(a.force, b.force) for a, b in zip(step.contact_list(e), alone))
+    with pytest.raises(IndexError):
+        step.contact_list(3)
+    with pytest.raises(art.Error, match="did not keep its contacts"):
+        batch.step(x).contact_list(0)
+
+
+def test_warm_starts_are_pickled(hopper):
+    batch = art.Batch(hopper, 3)
+    step = batch.step(spread(batch, in_contact(hopper)))
+    again = pickle.loads(pickle.dumps(step.warm))
+    assert len(again) == 3 and "3 environments" in repr(again)
+    assert same_bits(batch.step(step.next, None, again).next.v, batch.step(step.next, None, step.warm).next.v)
 
 
 def test_wrong_batches_are_refused(hopper, quadruped):
