@@ -75,8 +75,8 @@ BatchState Batch::neutral_states() const {
 
 namespace {
 
-// A thread's own warm start has room for all that the model can need: a quadruped's has 32 KB. Those of
-// environments are kept short, so that a thousand of them stay in the cache.
+// A thread works on a warm start of its own, which stays in the cache; of those of environments only what is
+// used is read and written.
 void guess(const WarmStart* given, WarmStart& own) {
   if (given != nullptr) {
     own = *given;
@@ -86,8 +86,9 @@ void guess(const WarmStart* given, WarmStart& own) {
   }
 }
 
+// With room for all that the model can need, as the thread's has: no later step allocates.
 void keep(const WarmStart& from, WarmStart& to) {
-  if (from.entries.size() > to.entries.capacity()) to.entries.reserve(2 * from.entries.size());
+  to.entries.reserve(from.entries.capacity());
   to = from;
 }
 

@@ -77,8 +77,7 @@ class Batch {
   BatchState repeat(const State& state) const;
 
   // controls: nu x N, or without columns for none. The warm starts in `result` are guesses, and then those of
-  // the next step; each has room for the contacts that its environment once had, not for all that the model
-  // can have. x may be result.next. Throws Error for wrong sizes.
+  // the next step. x may be result.next. Throws Error for wrong sizes.
   void step(const BatchState& x, const ConstMatrixRef& controls, BatchStep& result) const;
   // Guesses that stay as they are: N of them, or none. What is in `result` is no guess.
   void step(const BatchState& x, const ConstMatrixRef& controls, const std::vector<WarmStart>& warm,
