@@ -249,10 +249,10 @@ void ImpulseDerivatives::Work::choose_against(VectorRef w_bar, VectorRef z_bar) 
 void ImpulseDerivatives::Work::choose_columns() {
   find_choice(false);
   const StepInputs& in = residual.inputs();
-  const int rows = step->rows.size(), columns = in.force;
+  const int rows = step->rows.size(), inputs = in.force;
   if (soft.active) {
     VectorX dz = VectorX::Zero(in.size), dw(nv + rows);
-    for (int i = 0; i < columns; ++i) {
+    for (int i = 0; i < inputs; ++i) {
       dz[i] = 1.0;
       soft_along(dz, dw);
       blocks.col(i) = dw.head(nv);
@@ -262,7 +262,7 @@ void ImpulseDerivatives::Work::choose_columns() {
   }
   if (choice.count() == 0) return;
   RowMatrix t = choice.by_unknown.leftCols(nv) * blocks + choice.by_unknown.rightCols(rows) * row_columns;
-  t.leftCols(columns) += choice.by_input.leftCols(columns);
+  t.leftCols(inputs) += choice.by_input.leftCols(inputs);
   blocks -= choice.ways.topRows(nv) * choice.H.solve(MatrixX(t));
 }
 
