@@ -173,8 +173,25 @@ void number_links(Structure& s) {
   }
 }
 
+// One number per ancestor of d and d itself, padded to whole registers.
+int row_length(const DofIndex& dof) { return (dof.depth + 1 + 3) / 4 * 4; }
+
+// Rows grow with the square of a chain's length: some hundred megabytes at the most.
+void require_room_for_rows(const Structure& s) {
+  constexpr std::size_t most = 50'000'000;
+  std::size_t numbers = 0;
+  for (const DofIndex& dof : s.dofs) {
+    numbers += static_cast<std::size_t>(row_length(dof));
+    if (numbers <= most) continue;
+    const std::string& where = s.description->bodies[s.joints[dof.joint].body - 1].where;
+    throw Error(
+        "{}{}joint '{:.100}' hangs on {} degrees of freedom; chains of 10000 are computed: shorten it", where,
+        where.empty() ? "" : ": ", s.joints[dof.joint].name, dof.depth);
+  }
+}
+
 // Ends of subtrees, and the rows of tree-sparse matrices: row d holds one number per ancestor of d
-// and d itself, root first, padded to whole registers.
+// and d itself, root first.
 void index_subtrees(Structure& s) {
   const int nlink = static_cast<int>(s.links.size());
   for (int k = nlink - 1; k >= 0; --k) {
@@ -191,10 +208,11 @@ void index_subtrees(Structure& s) {
     DofIndex& parent = s.dofs[dof.parent];
     parent.subtree_end = std::max(parent.subtree_end, dof.subtree_end);
   }
+  require_room_for_rows(s);
   for (int d = 0; d < s.nv; ++d) {
     DofIndex& dof = s.dofs[d];
     dof.row = s.sparse_size;
-    s.sparse_size += (dof.depth + 1 + 3) / 4 * 4;
+    s.sparse_size += row_length(dof);
     s.path.resize(s.sparse_size, 0);
     int ancestor = d;
     for (int depth = dof.depth; depth >= 0; --depth) {

@@ -163,7 +163,9 @@ Constants derive_constants(const Structure& s, const VectorX& theta) {
     if (!described.as_given) require_real_body(body, inertia);
     c.body_box[b] = inertia_box(inertia, described.principal_axes);
     const Inertia in_link = placed(inertia, c.body_in_link[b].R, c.body_in_link[b].p);
-    c.body_com[b] = inertia.mass > 0.0 ? in_link.moment * (1.0 / inertia.mass) : c.body_in_link[b].p;
+    const Placement& at = c.body_in_link[b];
+    c.body_com[b] =
+        inertia.mass > 0.0 ? in_link.moment * (1.0 / inertia.mass) : at.p + at.R * Vec3(described.com);
     c.links[link].inertia += in_link;
   }
   return c;

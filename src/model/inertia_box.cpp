@@ -58,7 +58,13 @@ double inverse_gap(double a, double b, double scale) {
 // b_i = sqrt(6 (I_j + I_k - I_i) / m)
 InertiaBox inertia_box(const Inertia& body, const std::optional<Quaternion>& described) {
   InertiaBox box;
-  if (!(body.mass > smallest)) return box;
+  if (!(body.mass > smallest)) {  // files may give inertia without mass; it has no box
+    const Matrix3 start = described ? described->normalized().toRotationMatrix() : Matrix3::Identity();
+    Matrix3 D = start.transpose() * body.rotational.eigen() * start;
+    box.axes = Mat3::from(diagonalise(D, start, D.cwiseAbs().maxCoeff()));
+    box.moments = Vec3(Vector3(D.diagonal()));
+    return box;
+  }
   const Vec3 com = body.moment * (1.0 / body.mass);
   const Matrix3 about_com =
       (body.rotational - Mat3::diagonal(dot(com, body.moment)) + outer(com, body.moment)).eigen();

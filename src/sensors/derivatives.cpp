@@ -228,7 +228,7 @@ class Differentiator {
     centre *= 1.0 / mass;
     const bool angular = sensor.type == SensorType::subtree_angular_momentum;
     for (int b = sensor.object; b < end; ++b) {
-      if (mass_of(b) == 0.0) continue;
+      if (mass_of(b) == 0.0 && !angular) continue;  // files may give inertia without mass
       const Place com = find_place(model_, data_, ObjectType::body_inertial, b);
       find_rates(com.at, sensor.stage, out_.place);
       for (int d = 0; d < model_.nv(); ++d) {

@@ -140,6 +140,14 @@ TEST_F(BadFiles, an_error_inside_an_included_file_names_that_file) {
                  "legs.xml");
 }
 
+TEST_F(BadFiles, gravity_that_actuators_carry_while_they_are_turned_off) {
+  expect_refused(
+      "<mujoco><option><flag actuation=\"disable\"/></option><worldbody><body gravcomp=\"1\">\n"
+      "<joint name=\"j\" actuatorgravcomp=\"true\"/><geom size=\"1\"/></body></worldbody>"
+      "<actuator><motor joint=\"j\"/></actuator></mujoco>",
+      2, "<joint name=\"j\">", {"actuation is disabled", "leave it out"});
+}
+
 TEST_F(BadFiles, xml_that_is_cut_off) {
   expect_refused("<mujoco>\n<worldbody>\n<body>", 3, "<body>",
                  {"not well-formed XML", "check that tags and quotes are closed"});

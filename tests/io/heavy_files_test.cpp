@@ -86,6 +86,21 @@ TEST_F(HeavyFiles, attachments_that_multiply_are_counted) {
   expect_refused(text, {".xml:2: <attach>", "more than 100000 elements", "<attach>"}, "0.xml");
 }
 
+// What is kept of a chain grows with the square of its length.
+TEST_F(HeavyFiles, chains_of_tens_of_thousands_of_joints_are_refused) {
+  constexpr int count = 40'000;
+  std::string links = "<robot name=\"r\"><link name=\"l0\"/>\n";
+  for (int i = 1; i < count; ++i) {
+    links += fmt::format(
+        "<link name=\"l{0}\"><inertial><mass value=\"1\"/><inertia ixx=\"1\" iyy=\"1\" izz=\"1\"/></inertial>"
+        "</link><joint name=\"j{0}\" type=\"continuous\"><parent link=\"l{1}\"/><child "
+        "link=\"l{0}\"/></joint>",
+        i, i - 1);
+  }
+  expect_refused(links + "</robot>", {"robot.urdf:2: <link name=\"l", "hangs on", "shorten it"},
+                 "robot.urdf");
+}
+
 TEST_F(HeavyFiles, an_element_with_a_million_attributes) {
   std::string attributes;
   for (int i = 0; i < 1'000'000; ++i) attributes += fmt::format(" a{}=\"1\"", i);

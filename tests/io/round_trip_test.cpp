@@ -171,6 +171,21 @@ TEST_F(RoundTrip, flat_meshes_come_back_as_plates) {
   expect_same((directory / "given.urdf").string());
 }
 
+TEST_F(RoundTrip, meshes_that_touch_nothing_have_no_hull) {
+  constexpr const char* mesh = R"(<asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset>)";
+  for (const char* option : {"", R"(<option><flag contact="disable"/></option>)"}) {
+    for (const char* contact : {"", R"(contype="0" conaffinity="0")"}) {
+      std::ofstream(directory / "given.xml") << fmt::format(
+          R"(<mujoco>{}{}<worldbody><body><freejoint/><geom name="g" type="mesh" mesh="m" {}/></body></worldbody>
+             <sensor><framepos objtype="geom" objname="g"/></sensor></mujoco>)",
+          option, mesh, contact);
+      const Description d = describe((directory / "given.xml").string());
+      EXPECT_EQ(d.meshes[0]->hull.empty(), *option != '\0' || *contact != '\0');
+      expect_same((directory / "given.xml").string());
+    }
+  }
+}
+
 // MuJoCo reads binary STL only.
 TEST_F(RoundTrip, ascii_stl_is_written_into_the_text) {
   std::ofstream stl(directory / "a.stl");

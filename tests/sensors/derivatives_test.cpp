@@ -51,7 +51,8 @@ bool near_cutoff(const SensorIndex& sensor, const VectorX& readings) {
 TEST(SensorDerivatives, are_those_of_the_readings) {
   for (const char* file :
        {"tests/features/sensors", "tests/features/massless_frames", "tests/features/tendons",
-        "tests/features/mocap", "tests/features/replicas", "fuzz/corpus/mjcf/sensed_limits"}) {
+        "tests/features/mocap", "tests/features/replicas", "tests/features/bounds_without_mass",
+        "tests/features/massless_bodies_sensed", "fuzz/corpus/mjcf/sensed_limits"}) {
     Case c = sensor_case(file);
     std::mt19937 random(3);
     for (int i = 0; i < 5; ++i) {

@@ -145,7 +145,7 @@ struct Constants {
   std::vector<LinkConstants> links;
   std::vector<JointConstants> joints;
   std::vector<Placement> body_in_link;
-  std::vector<Vec3> body_com;  // in the link's frame; massless: origin
+  std::vector<Vec3> body_com;  // in the link's frame; massless: as described
   std::vector<InertiaBox> body_box;
   // Per dof; with what actuators (and tendons of one joint) reflect to it.
   std::vector<double> armature, damping, dry_friction;

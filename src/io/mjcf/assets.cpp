@@ -175,12 +175,12 @@ MeshAsset& use_mesh(Reader& reader, const Element& user, const std::string& name
 
 void finish_meshes(Reader& reader) {
   reader.mesh_files.clear();
+  const bool contact = reader.flags.constraint && reader.flags.contact;
   for (auto& [name, asset] : reader.meshes) {
     if (asset.mesh == nullptr) continue;
     try {
-      if (asset.collides) {
-        add_hull(*asset.mesh);
-      } else {  // it may have been needed to weigh the mesh, or for want of faces
+      if (asset.collides) add_hull(*asset.mesh);
+      if (!asset.collides || !contact) {  // it may have been needed to weigh the mesh, or for want of faces
         asset.mesh->hull.clear();
         asset.mesh->hull_faces.clear();
       }

@@ -80,6 +80,11 @@ void bound_inertia(const Compiler& compiler, const Element& body, InertiaDescrip
     changed = true;
   }
   if (changed) inertia.inertia = turned(moments, *inertia.principal_axes);
+  if (inertia.mass == 0.0 &&
+      moments.maxCoeff() > 0.0) {  // boundinertia without boundmass: a fixed body's frame
+    inertia.as_given = true;
+    inertia.principal_axes.reset();
+  }
 }
 
 // A massless body is fine if something with mass is welded to it.

@@ -200,7 +200,8 @@ GeometryDraft read_geometry(Reader& reader, const Attributes& a, bool weighed) {
   if (ellipsoid && (medium.density != 0.0 || medium.viscosity != 0.0)) {
     fail(a.element(), "fluidshape=\"ellipsoid\" is not supported; drag acts on inertia boxes (leave it out)");
   }
-  const bool drawn = g.contype == 0 && g.conaffinity == 0 && !reader.used_geometry_names.contains(g.name);
+  const bool collides = g.contype != 0 || g.conaffinity != 0 || reader.paired_geometry_names.contains(g.name);
+  const bool drawn = !collides && !reader.sensed_names.contains(g.name);
   draft.dropped = drawn && reader.compiler.discard_visual;
 
   MeshAsset* mesh = nullptr;
@@ -216,7 +217,7 @@ GeometryDraft read_geometry(Reader& reader, const Attributes& a, bool weighed) {
       g.asset = mesh_name;
       g.pose = g.pose * mesh->mesh->source;
       g.size.setZero();
-      mesh->collides |= !drawn;
+      mesh->collides |= collides;
       mesh->kept |= !draft.dropped;
     } else {
       fit_to_mesh(reader, a, *mesh, g);

@@ -16,15 +16,18 @@ namespace {
 // Geometries that pairs and sensors name must stay, even where nothing else would touch them; cameras are of
 // interest only if sensors name them.
 void note_used_objects(Reader& reader) {
-  for (const char* section : {"contact", "sensor"}) {
-    for (const Element& element : reader.section(section)) {
-      for (const char* attribute : {"geom1", "geom2", "geom", "objname", "refname"}) {
-        if (element.attribute(attribute) != nullptr)
-          reader.used_geometry_names.insert(element.text(attribute));
-      }
-      if (element.text("objtype") == "camera") reader.used_cameras.insert(element.text("objname"));
-      if (element.text("reftype") == "camera") reader.used_cameras.insert(element.text("refname"));
+  for (const Element& element : reader.section("contact")) {
+    for (const char* attribute : {"geom1", "geom2"}) {
+      if (element.attribute(attribute) != nullptr)
+        reader.paired_geometry_names.insert(element.text(attribute));
     }
+  }
+  for (const Element& element : reader.section("sensor")) {
+    for (const char* attribute : {"geom1", "geom2", "geom", "objname", "refname"}) {
+      if (element.attribute(attribute) != nullptr) reader.sensed_names.insert(element.text(attribute));
+    }
+    if (element.text("objtype") == "camera") reader.used_cameras.insert(element.text("objname"));
+    if (element.text("reftype") == "camera") reader.used_cameras.insert(element.text("refname"));
   }
 }
 

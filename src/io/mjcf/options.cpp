@@ -142,6 +142,24 @@ void read_options(Reader& reader) {
   }
 }
 
+namespace {
+
+// MuJoCo drops what actuators should carry when they are turned off; that is no property of a joint.
+void require_carriers(const Description& d) {
+  const auto compensated = [](const BodyDescription& body) { return body.gravity_compensation != 0.0; };
+  if (std::none_of(d.bodies.begin(), d.bodies.end(), compensated)) return;
+  for (const BodyDescription& body : d.bodies) {
+    for (const JointDescription& joint : body.joints) {
+      if (joint.actuator_carries_gravity)
+        throw Error(
+            "{}: actuatorgravcomp has no meaning while actuation is disabled; leave it out, or gravcomp",
+            joint.where);
+    }
+  }
+}
+
+}  // namespace
+
 // What is turned off is taken out of the description.
 void apply_flags(Reader& reader) {
   Description& d = reader.description;
@@ -172,6 +190,7 @@ void apply_flags(Reader& reader) {
   }
   // Without springs and dampers MuJoCo drops all other passive forces, too.
   if (!flags.spring && !flags.damper) d.medium = Medium{};
+  if (!flags.actuation && !d.actuators.empty()) require_carriers(d);
   for (auto& actuator : d.actuators) {
     if (!flags.clamp_control) actuator.control_range.reset();
     if (!flags.damper) actuator.damping = 0.0;

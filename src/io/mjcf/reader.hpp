@@ -85,7 +85,8 @@ struct Reader {
   std::map<std::string, HeightFieldAsset, std::less<>> height_fields{};
   std::size_t field_cells = 0, mesh_vertices = 0;                        // of all assets made so far
   std::map<std::string, std::array<float, 4>, std::less<>> materials{};  // colours
-  std::unordered_set<std::string> used_geometry_names{};                 // by pairs and sensors
+  std::unordered_set<std::string> paired_geometry_names{};               // by <pair>
+  std::unordered_set<std::string> sensed_names{};                        // by sensors, of geometries too
   std::unordered_set<std::string> used_cameras{};                        // by sensors,
   std::unordered_set<std::string> following_cameras{};                   // and of those, not fixed to a body
   Replicas replicas{};
