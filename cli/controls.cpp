@@ -1,5 +1,6 @@
 #include "cli/controls.hpp"
 
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <fstream>
@@ -26,6 +27,19 @@ bool numbers_of(std::string line, std::vector<double>& numbers) {
   return true;
 }
 
+// Names, none of which could be a number with a slip in it.
+bool are_titles(std::string line) {
+  for (char& c : line)
+    if (c == ',' || c == ';') c = ' ';
+  std::istringstream words(line);
+  for (std::string word; words >> word;) {
+    const char first = word[0];
+    if (!std::isalpha(static_cast<unsigned char>(first)) && first != '_' && first != '"' && first != '\'')
+      return false;
+  }
+  return true;
+}
+
 MatrixX read_csv(const std::string& path, int nu) {
   std::ifstream file(path);
   if (!file) throw articula::Error("{}: cannot be opened", path);
@@ -35,7 +49,7 @@ MatrixX read_csv(const std::string& path, int nu) {
     ++line_number;
     if (line.find_first_not_of(" \t\r") == std::string::npos || line[0] == '#') continue;
     if (!numbers_of(line, numbers)) {
-      if (all.empty() && line_number == 1) continue;  // titles
+      if (line_number == 1 && are_titles(line)) continue;
       throw articula::Error("{}, line {}: not a row of numbers", path, line_number);
     }
     if (static_cast<int>(numbers.size()) != nu)

@@ -80,11 +80,17 @@ bool slower_than_softness(const Task& task, double softness) {
 Outcome pivot(Task& task, double softness) {
   const ContactProblem& problem = task.problem;
   ContactSolver& work = task.work;
-  work.seen.clear();
   work.moves.assign(problem.blocks.size(), false);
-  work.system.begin(problem, task.centre, softness);
   bool careful = false;
-  int fewest = problem.size + 1, idle = 0;  // contradictions, and passes since they last became fewer
+  int fewest = 0, idle = 0;  // contradictions, and passes since they last became fewer
+  const auto begin_with = [&](double next) {
+    softness = next;
+    work.system.begin(problem, task.centre, softness);
+    work.seen.clear();
+    fewest = problem.size + 1;
+    idle = 0;
+  };
+  begin_with(softness);
   Outcome outcome = Outcome::contradicted;
   for (int pass = 0; pass < task.most_pivots; ++pass) {
     double turned = 0.0;
@@ -93,6 +99,7 @@ Outcome pivot(Task& task, double softness) {
     const int contradictions =
         update_modes(problem, softness, task.lam, task.sigma, work.moves, careful, task.guess, task.slides);
     if (contradictions > 0) {
+      if (task.hasty && contradictions > fewest + 2) break;
       idle = contradictions < fewest ? 0 : idle + 1;
       fewest = std::min(fewest, contradictions);
       if (idle > (careful ? 10 : 4)) break;
@@ -112,14 +119,8 @@ Outcome pivot(Task& task, double softness) {
       outcome = Outcome::verified;
       break;
     }
-    if (softness > hardest && slower_than_softness(task, softness)) {
-      task.report.iterations += work.system.factorisations();
-      softness *= 1e-2;
-      work.system.begin(problem, task.centre, softness);
-      work.seen.clear();
-      fewest = problem.size + 1;
-      idle = 0;
-    }
+    task.report.iterations += work.system.factorisations();
+    begin_with(softness > hardest && slower_than_softness(task, softness) ? 1e-2 * softness : softness);
   }
   task.report.iterations += work.system.factorisations();
   return outcome;
@@ -165,6 +166,14 @@ bool conclude(Task& task, SolveStage stage) {
 Outcome settle(Task& task, double softness, SolveStage stage) {
   const Outcome outcome = pivot(task, softness);
   return outcome == Outcome::verified && conclude(task, stage) ? Outcome::solved : outcome;
+}
+
+bool settle_ever_harder(Task& task, SolveStage stage) {
+  for (double softness : softnesses) {
+    const Outcome outcome = settle(task, softness, stage);
+    if (outcome != Outcome::verified) return outcome == Outcome::solved;
+  }
+  return false;
 }
 
 }  // namespace articula

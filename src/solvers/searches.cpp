@@ -140,6 +140,17 @@ void keep_best(Task& task, double& best, std::vector<double>& lam) {
   lam.assign(task.work.trial.begin(), task.work.trial.end());
 }
 
+// From the guess and the impulses it came with.
+bool continue_from_start(Task& task) {
+  ContactSolver& work = task.work;
+  std::copy(work.first.begin(), work.first.end(), task.guess);
+  std::copy(work.first_slides.begin(), work.first_slides.end(), task.slides);
+  const bool found = work.continuation.solve(task.problem, work.system, work.start.data(), task.guess,
+                                             task.slides, task.lam, task.sigma);
+  task.report.iterations += work.system.factorisations();
+  return found && settle_ever_harder(task, SolveStage::pivoting);
+}
+
 bool pivot_by_dantzig(Task& task) {
   if (task.problem.law != FrictionLaw::pyramid) return false;
   ContactSolver& work = task.work;
@@ -149,7 +160,7 @@ bool pivot_by_dantzig(Task& task) {
 
 bool approach_and_settle(Task& task, SolveStage stage) {
   approach(task);
-  return settle(task, usual_softness, stage) == Outcome::solved;
+  return settle_ever_harder(task, stage);
 }
 
 namespace {

@@ -13,6 +13,7 @@ namespace articula {
 
 void ContactSolver::reserve(int rows, int block_count) {
   system.reserve(rows, block_count);
+  continuation.reserve(rows);
   dantzig.reserve(rows);
   dilating.reserve(rows);
   lemke.reserve(rows);
@@ -21,6 +22,7 @@ void ContactSolver::reserve(int rows, int block_count) {
   seen.reserve(most_seen);
   moves.reserve(block_count);
   first.reserve(rows);
+  first_slides.reserve(block_count);
   for (std::vector<double>* vector : {&start, &trial, &trial_sigma, &between, &between_sigma, &approximate,
                                       &dilated, &kept, &relaxed, &balance})
     vector->reserve(rows);
@@ -49,8 +51,11 @@ bool search(Task& task) {
   ContactSolver& work = task.work;
   const ContactProblem& problem = task.problem;
   work.first.assign(task.guess, task.guess + problem.size);
+  work.first_slides.assign(task.slides, task.slides + problem.blocks.size());
   for (double softness : softnesses) {
+    task.hasty = task.warm;
     const Outcome outcome = settle(task, softness, SolveStage::pivoting);
+    task.hasty = false;
     if (outcome == Outcome::solved) {
       if (std::equal(work.first.begin(), work.first.end(), task.guess)) task.report.stage = SolveStage::guess;
       return true;
@@ -63,6 +68,7 @@ bool search(Task& task) {
   }
   work.trial_sigma.assign(problem.size, 0.0);
   if (task.warm) {
+    if (continue_from_start(task)) return true;
     work.trial = work.start;
     if (approach_and_settle(task, SolveStage::pivoting)) return true;
   }

@@ -23,6 +23,7 @@ struct Task {
   SolveReport report;
   int most_pivots;
   bool warm = false;
+  bool hasty = false;              // other searches are better where contradictions become more
   bool path_is_lost = false;       // Lemke's method ends nowhere: biases cannot be met, or nearly so
   int redundant = 0;               // rows of equalities that repeat others
   const double* centre = nullptr;  // impulses to stay near to; none: zero
@@ -43,6 +44,8 @@ void judge(Task& task, SolveStage stage, SolveStatus status);
 bool conclude(Task& task, SolveStage stage);
 // pivot, and conclude what it verified.
 Outcome settle(Task& task, double softness, SolveStage stage);
+// The same with rows that give way less and less, while modes are verified, but not exact. True: solved.
+bool settle_ever_harder(Task& task, SolveStage stage);
 
 // Slack (slack.cpp). Whether an assignment that failed has loads as large as 1 / softness, or misses
 // its biases by far: they may contradict each other.
@@ -71,6 +74,7 @@ bool approach_and_settle(Task& task, SolveStage stage);
 bool accept(Task& task, SolveStage stage);
 // Remembers work.trial in `lam` if its residual is less than `best`.
 void keep_best(Task& task, double& best, std::vector<double>& lam);
+bool continue_from_start(Task& task);  // from the guess and the impulses it came with
 bool pivot_by_dantzig(Task& task);
 bool follow_lemke(Task& task);
 bool dilate_or_sweep(Task& task);

@@ -43,7 +43,8 @@ struct Folder {
 TEST(Simulate, nonsense_exits_with_2_and_says_what_is_wrong) {
   const Folder folder;
   const std::string wide = folder.file("wide.csv", "1,2,3,4\n"), broken = folder.file("nan.csv", "0,0,nan\n"),
-                    short_one = folder.file("short.csv", "0 0 0\n0 0 0\n");
+                    short_one = folder.file("short.csv", "0 0 0\n0 0 0\n"),
+                    slip = folder.file("slip.csv", "0,o.5,0\n0,0,0\n");
   const std::pair<std::vector<std::string>, const char*> cases[] = {
       {{"hopper", "--dt", "0"}, "dt must be positive"},
       {{"hopper", "--dt=-0.01"}, "dt must be positive"},
@@ -53,6 +54,7 @@ TEST(Simulate, nonsense_exits_with_2_and_says_what_is_wrong) {
       {{"hopper", "--solver", "magic"}, "ncp, lcp or none"},
       {{"hopper", "--controls", wide}, "4 numbers, but the model has 3 controls"},
       {{"hopper", "--controls", broken}, "line 1: a control is not a finite number"},
+      {{"hopper", "--controls", slip}, "line 1: not a row of numbers"},
       {{"hopper", "--controls", short_one, "--steps", "3"}, "controls for 2 steps"},
       {{"hopper", "--controls", "/no/such.csv"}, "/no/such.csv"},
       {{"hopper", "--controls", "keyframe"}, "--keyframe"},
@@ -73,6 +75,18 @@ TEST(Simulate, nonsense_exits_with_2_and_says_what_is_wrong) {
     EXPECT_EQ(outcome.out, "") << message;
     EXPECT_NE(outcome.err.find(message), std::string::npos) << outcome.err << "\nexpected: " << message;
   }
+}
+
+TEST(Simulate, a_file_of_controls_may_begin_with_titles) {
+  const Folder folder;
+  const std::string titled = folder.file("titled.csv", "thigh,leg,foot\n0,0,0\n0,0,0\n");
+  const Outcome outcome = simulate({"hopper", "--controls", titled, "--json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  double steps = 0.0;
+  const auto parsed = nlohmann::json::parse(outcome.out);
+  for (const auto& row : parsed["rows"])
+    if (row["name"] == "hopper/ncp/simulate/steps") steps = row["value"];
+  EXPECT_EQ(steps, 2.0);
 }
 
 TEST(Simulate, the_summary_has_what_people_want) {

@@ -1,12 +1,15 @@
 #pragma once
 // Solves a contact problem under either law (docs/solvers.md):
 //   1. guess the modes (those of a warm start, or from the velocities), solve them exactly, verify;
-//   2. change the modes that were contradicted, and again, while no assignment repeats;
+//   2. change the modes that were contradicted, and again, while no assignment repeats; from a warm start
+//   also
+//      along a path of problems between one that the guess solves and the one given;
 //   3. find modes by the pivoting of Dantzig and Lemke, by friction that dilates, by Gauss-Seidel, by an
 //      interior point and along its central path; pivot again from there;
 //   4. if nothing verifies, refine the best impulses found: multiple if they obey the laws, or inexact.
 // The result of a verified assignment depends on problem and modes alone.
 
+#include "articula/solvers/continuation.hpp"
 #include "articula/solvers/dantzig.hpp"
 #include "articula/solvers/dilating.hpp"
 #include "articula/solvers/interior_point.hpp"
@@ -19,6 +22,7 @@ struct ContactSolver {
   void reserve(int rows, int blocks);
 
   ModeSystem system;
+  Continuation continuation;
   Dantzig dantzig;
   DilatingFriction dilating;
   InteriorPoint interior_point;
@@ -28,9 +32,10 @@ struct ContactSolver {
   std::vector<double> balance;             // loads of rows whose biases contradict each other
   std::vector<double> compliant, relaxed;  // G + eps R, and b with slack, where biases contradict each other
   std::vector<double> start, trial, trial_sigma, between, between_sigma, approximate, dilated;
-  std::vector<double> kept;    // impulses to fall back on
-  std::vector<RowMode> first;  // the guess
-  std::vector<bool> moves;     // per block: known to slide, however slowly
+  std::vector<double> kept;              // impulses to fall back on
+  std::vector<RowMode> first;            // the guess
+  std::vector<SlideState> first_slides;  // and its directions
+  std::vector<bool> moves;               // per block: known to slide, however slowly
 };
 
 // Where to begin: modes (one for each row), and for contacts that slide or yield the directions (one for each
