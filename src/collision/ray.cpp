@@ -23,6 +23,12 @@ double first_root(double a, double b, double c) {
   return early >= 0 ? early : late;
 }
 
+// The last one; negative if it is behind, or there is none.
+double last_root(double a, double b, double c) {
+  const double discriminant = b * b - a * c;
+  return a > 0 && discriminant >= 0 ? (std::sqrt(discriminant) - b) / a : -1;
+}
+
 LocalHit ray_ball(Vec3 centre, double radius, Vec3 o, Vec3 d) {
   const Vec3 r = o - centre;
   const double t = first_root(squared_norm(d), dot(r, d), squared_norm(r) - radius * radius);
@@ -92,24 +98,23 @@ LocalHit ray_cylinder(double radius, double half, Vec3 o, Vec3 d) {
 
 // First entry into, or from inside last exit out of, side and two balls.
 LocalHit ray_capsule(double radius, double half, Vec3 o, Vec3 d) {
-  const Vec3 axis(0, 0, half);
-  const double height = clamp(o[2], -half, half);
-  const bool inside = squared_norm(o - Vec3(0, 0, height)) < radius * radius;
+  const bool inside = squared_norm(o - Vec3(0, 0, clamp(o[2], -half, half))) < radius * radius;
   LocalHit best;
-  const auto consider = [&](LocalHit h) {
-    if (h.t < 0) return;
-    if (inside && squared_norm(o + d * h.t - Vec3(0, 0, clamp(o[2] + d[2] * h.t, -half, half))) <
-                      radius * radius * (1 - 1e-9))
-      return;
-    if (best.t < 0 || h.t < best.t) best = h;
+  const auto consider = [&](double t, Vec3 centre) {
+    if (t < 0 || (best.t >= 0 && (inside ? t <= best.t : t >= best.t))) return;
+    best = {t, unit(o + d * t - centre)};
   };
-  consider(ray_ball(axis, radius, o, d));
-  consider(ray_ball(-axis, radius, o, d));
+  const auto root = [&](double a, double b, double c) {
+    return inside ? last_root(a, b, c) : first_root(a, b, c);
+  };
+  for (const double side : {half, -half}) {
+    const Vec3 end(0, 0, side), r = o - end;
+    consider(root(squared_norm(d), dot(r, d), squared_norm(r) - radius * radius), end);
+  }
   const double a = d[0] * d[0] + d[1] * d[1], b = o[0] * d[0] + o[1] * d[1],
                c = o[0] * o[0] + o[1] * o[1] - radius * radius;
-  const double t = first_root(a, b, c);
-  if (t >= 0 && std::abs(o[2] + d[2] * t) <= half)
-    consider({t, unit(Vec3(o[0] + d[0] * t, o[1] + d[1] * t, 0))});
+  const double t = root(a, b, c), height = o[2] + d[2] * t;
+  if (t >= 0 && std::abs(height) <= half) consider(t, Vec3(0, 0, height));
   return best;
 }
 

@@ -210,6 +210,28 @@ TEST(queries, a_ray_hits_where_the_distance_of_a_point_vanishes) {
     }
 }
 
+TEST(queries, a_ray_from_inside_hits_where_it_leaves) {
+  Random random(7);
+  for (int type = 1; type < 7; ++type)
+    for (int i = 0; i < 200; ++i) {
+      const Shape shape = random_shape(random, static_cast<ShapeType>(type), 1.0),
+                  point = Shape::sphere(1e-9);
+      const Placement at{Mat3::from(random_rotation(random).toRotationMatrix()),
+                         Vec3(Vector3(random_direction(random)))};
+      const auto depth = [&](Vec3 x) { return distance(shape, at, point, {Mat3::identity(), x}).distance; };
+      Vec3 origin = at.p;
+      do origin = at.p + Vec3(Vector3(random_direction(random) * uniform(random, 0, 2)));
+      while (depth(origin) > -1e-3);
+      const Vec3 direction = Vec3(Vector3(random_direction(random) * log_uniform(random, 0.1, 10)));
+      const RayHit hit = cast_ray(shape, at, origin, direction);
+      ASSERT_TRUE(hit.hit()) << type << " " << i;
+      EXPECT_NEAR(depth(origin + direction * hit.distance), 0.0, 1e-8) << type;
+      EXPECT_GT(dot(hit.normal, direction), 0) << type;
+      for (double t = 0.1; t < 0.99; t += 0.2)
+        EXPECT_LT(depth(origin + direction * (hit.distance * t)), 1e-8) << type;
+    }
+}
+
 TEST(colliders, a_mesh_too_flat_to_collide_is_named) {
   auto mesh = std::make_shared<Mesh>();
   mesh->name = "sheet";
