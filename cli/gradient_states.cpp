@@ -5,6 +5,7 @@
 #include <random>
 
 #include "articula/collision/detect.hpp"
+#include "articula/contact/constraints.hpp"
 #include "articula/kinematics/forward.hpp"
 #include "articula/kinematics/manifold.hpp"
 
@@ -23,6 +24,7 @@ class Trajectories {
         data_(model),
         colliders_(model),
         contacts_(colliders_),
+        in_loop_(find_loops(model)),
         random_(seed) {}
 
   std::vector<CheckedState> states(int count) {
@@ -62,9 +64,10 @@ class Trajectories {
     for (const JointIndex& joint : s.joints) {
       if (joint.type == JointType::free) bend.segment(joint.dof, 3) *= 0.2;
     }
+    bend = in_loop_.select(0.0, bend);
     bend_within_reason(bend);
     for (const JointIndex& joint : s.joints) {
-      if (joint.range < 0 || joint.type == JointType::ball) continue;
+      if (joint.range < 0 || joint.type == JointType::ball || in_loop_[joint.dof]) continue;
       const double *range = model_.theta().data() + joint.range, slack = 1e-3 * (range[1] - range[0]);
       double& q = step_.next.q[joint.q];
       if (chance(0.15)) q = chance(0.5) ? range[0] : range[1];
@@ -74,6 +77,31 @@ class Trajectories {
     for (double& x : step_.next.v) x = speed * normal();
     left_ = 20 + static_cast<int>(uniform(0.0, 3.0) / simulation_.dt());
     left_ = std::min(left_, 1500);
+  }
+
+  using Flags = Eigen::Array<bool, Eigen::Dynamic, 1>;  // per dof
+
+  // Dofs that equalities tie to others: bent one by one they would tear loops apart. They move as forces move
+  // them.
+  static Flags find_loops(const Model& model) {
+    Flags tied = Flags::Constant(model.nv(), false);
+    const Structure& s = model.structure();
+    for (const EqualityConstraint& equality : Constraints(model).equalities) {
+      if (equality.type == EqualityType::joint) {
+        for (const int joint : {equality.one, equality.two}) {
+          if (joint >= 0) tied[s.joints[joint].dof] = true;
+        }
+      }
+      if (equality.type != EqualityType::connect && equality.type != EqualityType::weld) continue;
+      Flags one_side = Flags::Constant(model.nv(), false);  // what only one of the two hangs on
+      for (const int from : {equality.first.link, equality.second.link}) {
+        for (int k = from; k > 0; k = s.links[k].root ? 0 : s.links[k].parent) {
+          for (int d = s.links[k].dof_begin; d < s.links[k].dof_end; ++d) one_side[d] = !one_side[d];
+        }
+      }
+      tied = tied || one_side;
+    }
+    return tied;
   }
 
   // Robots bent into themselves are no states that a trajectory leads to, and take long to come apart.
@@ -158,6 +186,7 @@ class Trajectories {
   Data data_;
   collision::Colliders colliders_;
   collision::Contacts contacts_;
+  Flags in_loop_;
   std::mt19937 random_;
   std::normal_distribution<double> normal_;
   Step step_;

@@ -122,12 +122,12 @@ struct ImpulseDerivatives::Work {
     ImpulseDerivatives derivatives;
   };
   std::unique_ptr<Shifted> shifted[2];
-  // Two steps with soft laws, whose derivatives are extrapolated to hard ones.
+  // Three steps with soft laws, whose derivatives are extrapolated to hard ones.
   struct SoftLimit {
     bool active = false;
     std::vector<RowMode> modes;
-    std::vector<double> softness[2];  // per island
-    std::unique_ptr<Shifted> side[2];
+    std::vector<double> softness[3];  // per island
+    std::unique_ptr<Shifted> side[3];
     MatrixX weight_rates;  // items x inputs: dR/dz
   } soft;
   // Of such a step: how soft the laws of each island are (or none is), and how its weights change.

@@ -3,9 +3,9 @@
 // eps,
 //   law(sigma + eps R lam, lam) = 0,     soft_N = |mu o soft_T|,   lam_T = -mu o lam_N soft_T / |soft_T|,
 // so that its force turns with velocities of that order. Soft laws are those of G + eps R, and regular: their
-// derivatives are those of any step, at their own solution, with one more term for the change of R. Of two
-//   D = 2 D(eps) - D(2 eps)
-// is left an error of order eps^2.
+// derivatives are those of any step, at their own solution, with one more term for the change of R. Of three
+//   D = 8/3 D(eps) - 2 D(2 eps) + 1/3 D(4 eps)
+// is left an error of order eps^3.
 
 #include <algorithm>
 #include <cmath>
@@ -18,7 +18,8 @@ namespace articula {
 
 namespace {
 
-constexpr double softest = 2e-7;  // eps
+constexpr double hardest = 3e-6;                             // eps
+constexpr double weights[3] = {8.0 / 3.0, -2.0, 1.0 / 3.0};  // of eps, 2 eps, 4 eps
 
 }  // namespace
 
@@ -89,17 +90,18 @@ bool ImpulseDerivatives::Work::find_soft_limit(bool with_parameters) {
   bool wanted = false;
   for (size_t k = 0; k < rows.islands().size(); ++k) {
     if (laws[k].regular() || !laws[k].slides() || laws[k].find_choices() == 0) continue;
-    soft.softness[0][k] = softest;
+    soft.softness[0][k] = hardest;
     wanted |= laws[k].turns_yielding();
   }
   soft.modes = modes;
   if (!wanted || !mark_yielding(rows, soft.modes)) return false;
-  soft.softness[1] = soft.softness[0];
-  for (double& eps : soft.softness[1]) eps *= 2.0;
-  std::vector<double> lam[2], velocities;
+  std::vector<double> lam[3], velocities;
   VectorX shift(nv);
-  for (int side = 0; side < 2; ++side) {
-    if (!solve_softly((1 + side) * softest, soft.modes, lam[side], velocities)) return false;
+  for (int side = 0; side < 3; ++side) {
+    const double times = 1 << side;
+    soft.softness[side] = soft.softness[0];
+    for (double& eps : soft.softness[side]) eps = eps > 0.0 ? times * hardest : 0.0;
+    if (!solve_softly(times * hardest, soft.modes, lam[side], velocities)) return false;
     if (!soft.side[side]) soft.side[side] = std::make_unique<Shifted>(*model, *step);
     Shifted& there = *soft.side[side];
     there.data = *data;
@@ -122,7 +124,8 @@ bool ImpulseDerivatives::Work::find_soft_limit(bool with_parameters) {
   double largest = 0.0, off = 0.0;
   for (size_t i = 0; i < rows.lam.size(); ++i) {
     largest = std::max(largest, std::abs(rows.lam[i]));
-    off = std::max(off, std::abs(2.0 * lam[0][i] - lam[1][i] - rows.lam[i]));
+    const double limit = weights[0] * lam[0][i] + weights[1] * lam[1][i] + weights[2] * lam[2][i];
+    off = std::max(off, std::abs(limit - rows.lam[i]));
   }
   constexpr double same = 1e-5;
   soft.active = off <= same * largest && find_weight_rates(with_parameters);
@@ -132,25 +135,25 @@ bool ImpulseDerivatives::Work::find_soft_limit(bool with_parameters) {
 void ImpulseDerivatives::Work::soft_along(const ConstVectorRef& dz, VectorRef dw) {
   dw.setZero();
   VectorX each(dw.size());
-  for (int side = 0; side < 2; ++side) {
+  for (int side = 0; side < 3; ++side) {
     ImpulseDerivatives& there = soft.side[side]->derivatives;
     there.residual_along(dz, each);
     there.solve(each);
-    dw += (side == 0 ? -2.0 : 1.0) * each;
+    dw -= weights[side] * each;
   }
 }
 
 // z_bar -= (dr/dz)^T (dr/dw)^-T w_bar
 void ImpulseDerivatives::Work::soft_against(const ConstVectorRef& w_bar, VectorRef z_bar) {
   VectorX y(w_bar.size()), part(z_bar.size());
-  for (int side = 0; side < 2; ++side) {
+  for (int side = 0; side < 3; ++side) {
     ImpulseDerivatives& there = soft.side[side]->derivatives;
     there.want_parameters(wants_parameters);
     y = w_bar;
     there.solve_transposed(y);
     part.setZero();
     there.residual_against(y, part);
-    z_bar += (side == 0 ? 2.0 : -1.0) * part;
+    z_bar += weights[side] * part;
   }
 }
 
