@@ -60,7 +60,7 @@ TEST_P(YieldingContacts, have_the_derivatives_of_the_step) {
   simulation.jacobians(step, {}, exact);
   EXPECT_FALSE(exact.certificate.one_sided);
 
-  DisturbedStep disturbed(model, simulation.settings());
+  articula::DisturbedStep disturbed(model, simulation.settings());
   ASSERT_TRUE(disturbed.begin(x, input));
   VectorX dz = VectorX::Zero(disturbed.layout().size), there(disturbed.outputs());
   MatrixX reference(2 * nv, nv);
