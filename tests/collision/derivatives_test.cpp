@@ -307,23 +307,26 @@ void check_scene(const Scene& s, Tallies& tallies) {
   double least = INFINITY;
   for (int k = 0; k < count; ++k) least = std::min(least, points[k].distance);
   for (int k = 0; k < count; ++k) {
-    Tally& tally = tallies[kind_of(points[k], least)];
+    const std::string kind = kind_of(points[k], least);
+    Tally& tally = tallies[kind];
+    Tally& of_mesh = tallies[kind + ", mesh"];
     if (tally.total() >= states()) continue;
-    if (tally.seen.size() < 64) tally.seen.push_back(s);
+    const int left_out = tally.left_out + of_mesh.left_out;
     check_contact(s, points[k], margin, tally);
-    if (s.a.type == ShapeType::mesh || s.b.type == ShapeType::mesh)
-      check_mesh(s, points[k], margin, tallies[kind_of(points[k], least) + ", mesh"]);
+    if (s.a.type == ShapeType::mesh || s.b.type == ShapeType::mesh) check_mesh(s, points[k], margin, of_mesh);
+    const bool clear = tally.left_out + of_mesh.left_out == left_out;
+    if (clear && tally.seen.size() < 64) tally.seen.push_back(s);
   }
 }
 
-// Kinds that aims and chance seldom meet: scenes beside those in which they were seen.
+// Kinds that aims and chance seldom meet: scenes beside those in which they were seen, away from switches.
 void check_rare_kinds(Random& random, Tallies& tallies) {
   std::vector<std::string> kinds;
   for (const auto& [kind, tally] : tallies)
     if (!tally.seen.empty()) kinds.push_back(kind);
   for (const std::string& kind : kinds) {
     Tally& tally = tallies[kind];
-    for (int i = 0; i < 20 * states() && tally.total() < states(); ++i) {
+    for (int i = 0; i < 40 * states() && tally.total() < states(); ++i) {
       Scene s = tally.seen[static_cast<std::size_t>(i) % tally.seen.size()];
       s.at_b = moved(s.at_b, s.at_b.p, random_direction(random), random_direction(random),
                      log_uniform(random, 1e-3, 0.1));
