@@ -163,8 +163,6 @@ bool approach_and_settle(Task& task, SolveStage stage) {
   return settle_ever_harder(task, stage);
 }
 
-namespace {
-
 // Whether some load would, alone, make a velocity that nothing in the problem comes near to.
 bool loads_are_endless(const ContactProblem& problem, const double* lam) {
   constexpr double endless = 1e4;
@@ -175,8 +173,6 @@ bool loads_are_endless(const ContactProblem& problem, const double* lam) {
   }
   return false;
 }
-
-}  // namespace
 
 // The end of the path of Lemke's method. Under the pyramid law its modes are right: pivoted to the smallest
 // impulses, or taken as they are. Those of the cone are near.
@@ -253,6 +249,23 @@ bool dilate_or_sweep(Task& task) {
   work.trial.assign(problem.size, 0.0);
   gauss_seidel(problem, 40, work.trial.data());
   return polish(task, SolveStage::iterating, {1e-4}) || approach_and_settle(task, SolveStage::iterating);
+}
+
+// Slow where bodies are stacked, but it goes on where other searches stall.
+bool sweep_on(Task& task, int most_sweeps, double& best) {
+  constexpr double close = 1e-3;  // relative residual
+  ContactSolver& work = task.work;
+  const ContactProblem& problem = task.problem;
+  work.trial.assign(problem.size, 0.0);
+  for (int done = 0, more = 200; done < most_sweeps; done += more, more *= 2) {
+    gauss_seidel(problem, more, work.trial.data());
+    if (loads_are_endless(problem, work.trial.data())) return false;
+    keep_best(task, best, work.approximate);
+    const double residual = contact_residual(problem, work.trial.data()) / problem.velocity_scale;
+    if (residual < close && polish(task, SolveStage::iterating, {1e-6, 10.0 * residual})) return true;
+    if (residual <= exact) return accept(task, SolveStage::iterating);
+  }
+  return false;
 }
 
 }  // namespace articula

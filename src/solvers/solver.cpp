@@ -74,11 +74,12 @@ bool search(Task& task) {
   }
   if (problem.size <= small && pivot_by_dantzig(task)) return true;
   const bool fits_table = lemke_pairs(problem) <= table_size;
-  if (fits_table && (follow_lemke(task) || (task.path_is_lost && waive_biases(task)))) return true;
+  if (fits_table && follow_lemke(task)) return true;
   work.approximate.assign(problem.size, 0.0);
   work.dilated.assign(problem.size, 0.0);
   double best = contact_residual(problem, work.approximate.data());
-  if (problem.size > large && dilate_or_sweep(task)) return true;
+  if (problem.size > large && (dilate_or_sweep(task) || sweep_on(task, 3000, best))) return true;
+  if (task.path_is_lost && loads_are_endless(problem, work.trial.data()) && waive_biases(task)) return true;
   // Few, costly iterations that do not mind bad conditioning.
   work.trial.assign(problem.size, 0.0);
   const InteriorPoint::Settings attempts[] = {{}, {.most_iterations = 150, .start = 10.0, .patience = 0.3}};
@@ -98,10 +99,7 @@ bool search(Task& task) {
     if (accept(task, SolveStage::path)) return true;
     if (best < nearly_solved * problem.velocity_scale) break;  // another start would end here, too
   }
-  work.trial = work.approximate;
-  gauss_seidel(problem, 3000, work.trial.data());
-  keep_best(task, best, work.approximate);
-  if (polish(task, SolveStage::iterating, {1e-6, 1e-9}) || accept(task, SolveStage::iterating)) return true;
+  if (sweep_on(task, 50000, best)) return true;
   if (refine(task, best)) return true;
   work.trial = work.dilated;
   keep_best(task, best, work.approximate);

@@ -79,5 +79,9 @@ bool pivot_by_dantzig(Task& task);
 bool follow_lemke(Task& task);
 bool dilate_or_sweep(Task& task);
 bool refine(Task& task, double& best);
+// Gauss-Seidel from nothing, ever more sweeps, pivoted from where they came to each time.
+bool sweep_on(Task& task, int most_sweeps, double& best);
+// Whether some load would, alone, make a velocity that nothing in the problem comes near to.
+bool loads_are_endless(const ContactProblem& problem, const double* lam);
 
 }  // namespace articula
