@@ -330,16 +330,27 @@ void ContactRows::Builder::add_tendon(Quad& quad, int lane, int tendon, double s
 
 // ------------------------------------------------------------------ limits
 
-// Only ends that can be reached within the step.
+// What parts needs no row, unless impulses turn it round: that is asked when they are known.
+bool ContactRows::Builder::left_out(RowKind kind, int index, bool upper, std::uint64_t key, double phi,
+                                    double rate) {
+  const double velocity = phi / settings.dt + rate;
+  if (!(velocity > settings.parting_speed)) return false;
+  const auto& called = rows.called_;
+  if (std::find(called.begin(), called.end(), key) != called.end()) return false;
+  rows.idle_.push_back({kind, index, upper, key, phi, velocity});
+  return true;
+}
+
+// rate, free_rate: at which phi grows
 void ContactRows::Builder::end_of_range(RowKind kind, int index, bool upper, double phi, double rate,
                                         double free_rate) {
-  if (phi > settings.limit_slack + 2.0 * settings.dt * std::max(std::abs(rate), std::abs(free_rate))) return;
+  const std::uint64_t key = make_key(kind, index, upper);
+  if (left_out(kind, index, upper, key, phi, std::min(rate, free_rate))) return;
   const Structure& s = model.structure();
   const bool joint = kind == RowKind::joint_limit;
   const auto [tree_a, tree_b] =
       joint ? std::pair(tree_of_dof(s.joints[index].dof), -1) : trees_of_tendon(index);
-  Item& item =
-      add_scalar(kind, index, make_key(kind, index, upper), {.kind = BlockKind::unilateral}, tree_a, tree_b);
+  Item& item = add_scalar(kind, index, key, {.kind = BlockKind::unilateral}, tree_a, tree_b);
   item.upper = upper;
   item.phi = phi;
   Quad& quad = rows.quads_.back();
@@ -366,12 +377,12 @@ void ContactRows::Builder::joint_limit(int index) {
   if (joint.type == JointType::ball) {
     const Vec3 turn = log_rotation(load_quaternion(q.data() + joint.q));
     end_of_range(RowKind::joint_limit, index, true, range[1] - norm(turn) - margin,
-                 norm(load3(v.data() + joint.dof)), norm(load3(v_free.data() + joint.dof)));
+                 -norm(load3(v.data() + joint.dof)), -norm(load3(v_free.data() + joint.dof)));
     return;
   }
   const double rate = v[joint.dof], free_rate = v_free[joint.dof];
   end_of_range(RowKind::joint_limit, index, false, q[joint.q] - range[0] - margin, rate, free_rate);
-  end_of_range(RowKind::joint_limit, index, true, range[1] - q[joint.q] - margin, rate, free_rate);
+  end_of_range(RowKind::joint_limit, index, true, range[1] - q[joint.q] - margin, -rate, -free_rate);
 }
 
 void ContactRows::Builder::tendon_limit(int index) {
@@ -381,7 +392,7 @@ void ContactRows::Builder::tendon_limit(int index) {
   end_of_range(RowKind::tendon_limit, index, false, length - (*described.range)[0] - described.limit_margin,
                rate, free_rate);
   end_of_range(RowKind::tendon_limit, index, true, (*described.range)[1] - length - described.limit_margin,
-               rate, free_rate);
+               -rate, -free_rate);
 }
 
 void ContactRows::Builder::limits() {
@@ -434,31 +445,32 @@ void ContactRows::Builder::contact(const collision::Colliders& colliders, const 
   }
   if (block.dim == 1) block.kind = BlockKind::unilateral;
   const int quads = block.dim > 4 ? 2 : 1;
-  const bool needs_velocity = p.restitution > 0.0 || model.structure().nkinematic > 0;
-  double approach = 0.0;
+  const std::uint64_t key = contact_key(contact);
+  const double phi = contact.point.distance - (p.margin - p.gap);
+  double now = 0.0, freely = 0.0;  // the rate of phi with v and with v_free
   for (int k = 0; k < quads; ++k) {
     Quad& quad = open_quad(tree_a, tree_b);
     quad.rows = axes[k].count;
     add_motion(quad, a, at, axes[k], -1.0);
     add_motion(quad, b, at, axes[k], 1.0);
-    if (k == 0 && immovable(quad)) {
+    const Lanes velocity = velocity_now(a, at, b, at, axes[k]);
+    quad.bias = carried(quad, velocity);
+    if (k > 0) continue;
+    now = velocity[0];
+    freely = product(quad, v_free)[0] + quad.bias[0];
+    if (immovable(quad) || left_out(RowKind::contact, index, false, key, phi, std::min(now, freely))) {
       rows.J_.resize(quad.at[0]);
       rows.quads_.pop_back();
       return;
     }
-    if (!needs_velocity) continue;
-    const Lanes now = velocity_now(a, at, b, at, axes[k]);
-    quad.bias = carried(quad, now);
-    if (k == 0) approach = now[0];
   }
-  Item& item = add_item(RowKind::contact, index, contact_key(contact), block, quads);
-  item.phi = contact.point.distance - (p.margin - p.gap);
+  Item& item = add_item(RowKind::contact, index, key, block, quads);
+  item.phi = phi;
   Quad& first = rows.quads_[item.quad];
-  double bias = gap_bias(item.phi, item.key, item.bias);
-  const bool impact = p.restitution > 0.0 && approach < -settings.bounce_speed &&
-                      item.phi + settings.dt * (product(first, v_free)[0] + first.bias[0]) < 0.0;
+  double bias = gap_bias(phi, item.key, item.bias);
+  const bool impact = p.restitution > 0.0 && now < -settings.bounce_speed && phi + settings.dt * freely < 0.0;
   if (prescribed(item.key, impact ? BiasMode::bounce : item.bias) == BiasMode::bounce) {
-    bias = p.restitution * approach;
+    bias = p.restitution * now;
     item.bias = BiasMode::bounce;
   }
   first.bias[0] += bias;

@@ -27,6 +27,9 @@ struct ContactRows::Builder {
   void dry_friction();
   void limits();
   void contacts(const collision::Colliders& colliders, const collision::Contacts& contacts);
+  // The rate at which phi of a row that was left out grows with x, data.link_v being its motion.
+  double idle_rate(const IdleRow& row, const collision::Colliders& colliders,
+                   const collision::Contacts& contacts, const VectorX& x) const;
 
  private:
   Quad& open_quad(int tree_a, int tree_b);
@@ -52,6 +55,7 @@ struct ContactRows::Builder {
   void couple(const EqualityConstraint& equality, int number);
   void joint_limit(int joint);
   void tendon_limit(int tendon);
+  bool left_out(RowKind kind, int index, bool upper, std::uint64_t key, double phi, double rate);
   void end_of_range(RowKind kind, int index, bool upper, double phi, double rate, double free_rate);
   void contact(const collision::Colliders& colliders, const collision::Contact& contact, int index);
   // The kind of bias that holds, given what the rules say.

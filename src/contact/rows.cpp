@@ -28,6 +28,8 @@ ContactRows::ContactRows(const Model& model, const Constraints& constraints, int
   support_.reserve(static_cast<std::size_t>(2) * most_quads * support_words_);
   island_quads_.reserve(most_quads);
   items_.reserve(most_blocks_);
+  idle_.reserve(most_blocks_);
+  called_.reserve(most_blocks_);
   quads_.reserve(most_quads);
   islands_.reserve(constraints.trees.size() + 1);
   order_.reserve(most_blocks_);
@@ -321,6 +323,7 @@ void ContactRows::build(const Model& model, const Data& data, const Constraints&
   constraints_ = &constraints;
   law_ = settings.law;
   items_.clear();
+  idle_.clear();
   quads_.clear();
   item_blocks_.clear();
   frames_.clear();

@@ -105,7 +105,7 @@ void ImpulseDerivatives::certify(GradientCertificate& certificate) const {
   certificate.modes = w.modes;
   certificate.unknowns = certificate.rank = 0;
   certificate.impulse_margin = std::numeric_limits<double>::infinity();
-  certificate.velocity_margin = w.bias_margin();
+  certificate.velocity_margin = std::min(w.bias_margin(), w.step->idle_velocity);
   certificate.redundant = false;
   certificate.conditioning = 1.0;
   certificate.inconsistency = std::max(w.not_followed, w.cannot_follow);

@@ -48,28 +48,49 @@ void resolve(const collision::ContactParameters& p, const double* lam, int rows,
 
 }  // namespace
 
+namespace {
+
+// The contact of that number, apart.
+StepContact& add_detected(const Model& model, const ImpulseWork& work, int index,
+                          std::vector<StepContact>& list) {
+  const collision::Contact& detected = work.contacts.list[index];
+  const collision::ContactFrame& frame = work.rows.frame(index);
+  StepContact& contact = list.emplace_back();
+  contact.geometry_a = work.colliders.list()[detected.pair.a].geometry;
+  contact.geometry_b = work.colliders.list()[detected.pair.b].geometry;
+  contact.body_a = model.structure().geometries[contact.geometry_a].body;
+  contact.body_b = model.structure().geometries[contact.geometry_b].body;
+  contact.distance = detected.point.distance;
+  contact.position = detected.point.position.eigen();
+  contact.frame << detected.point.normal.eigen(), frame.t1.eigen(), frame.t2.eigen();
+  contact.mode = ContactMode::separating;
+  return contact;
+}
+
+}  // namespace
+
 void list_contacts(const Model& model, const ImpulseWork& work, double h, std::vector<StepContact>& list) {
   const ContactRows& rows = work.rows;
   if (list.capacity() < static_cast<size_t>(work.contacts.capacity)) list.reserve(work.contacts.capacity);
   list.clear();
+  auto idle = rows.idle().begin();
+  const auto add_idle_before = [&](int index) {
+    for (; idle != rows.idle().end() && (idle->kind != RowKind::contact || idle->index < index); ++idle) {
+      if (idle->kind == RowKind::contact) add_detected(model, work, idle->index, list);
+    }
+  };
   for (const Item& item : rows.items()) {
     if (item.kind != RowKind::contact) continue;
+    add_idle_before(item.index);
     const collision::Contact& detected = work.contacts.list[item.index];
-    const collision::ContactFrame& frame = rows.frame(item);
-    StepContact& contact = list.emplace_back();
-    contact.geometry_a = work.colliders.list()[detected.pair.a].geometry;
-    contact.geometry_b = work.colliders.list()[detected.pair.b].geometry;
-    contact.body_a = model.structure().geometries[contact.geometry_a].body;
-    contact.body_b = model.structure().geometries[contact.geometry_b].body;
-    contact.distance = detected.point.distance;
-    contact.position = detected.point.position.eigen();
-    contact.frame << detected.point.normal.eigen(), frame.t1.eigen(), frame.t2.eigen();
+    StepContact& contact = add_detected(model, work, item.index, list);
     const int row = rows.row_of(item);
     contact.mode = contact_mode(rows.mode.data() + row, item.rows);
     if (contact.mode == ContactMode::separating) continue;
     resolve(work.colliders.parameters(model, detected.pair), rows.lam.data() + row, item.rows, contact);
     contact.force = contact.impulse / h;
   }
+  add_idle_before(work.contacts.capacity + 1);
 }
 
 void list_loops(const Data& data, const ImpulseWork& work, std::vector<StepLoop>& list) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "articula/dynamics/activation.hpp"
 #include "articula/dynamics/crba.hpp"
@@ -124,20 +125,6 @@ void apply_impulses(const Model& model, const Data& data, ImpulseWork& work) {
   work.v_next = work.v_free + work.impulse;
 }
 
-// Whether a hinge or slide runs past an end of its range: one that had a row stops there.
-bool passed_limit(const Model& model, const ImpulseWork& work, const VectorX& q, double h) {
-  const Structure& s = model.structure();
-  for (int j : work.constraints.limited_joints) {
-    const JointIndex& joint = s.joints[j];
-    if (joint.type == JointType::ball) continue;
-    const double* range = model.theta().data() + joint.range;
-    const double next = q[joint.q] + h * work.v_next[joint.dof];
-    const bool inside = q[joint.q] > range[0] && q[joint.q] < range[1];
-    if (inside && (next < range[0] - 1e-6 || next > range[1] + 1e-6)) return true;
-  }
-  return false;
-}
-
 // Whether some collider moves farther than detection looked.
 bool outran(const Model& model, Data& data, ImpulseWork& work, double h) {
   std::fill(work.speed.begin(), work.speed.end(), 0.0);
@@ -153,6 +140,13 @@ bool outran(const Model& model, Data& data, ImpulseWork& work, double h) {
 
 }  // namespace
 
+namespace {
+
+constexpr int most_passes = 5;
+constexpr double everything = std::numeric_limits<double>::infinity();  // a speed at which nothing parts
+
+}  // namespace
+
 StepReport impulse_step(const Model& model, Data& data, ImpulseWork& work, const ImpulseSettings& settings,
                         const Input& input, State& state, WarmStart& warm) {
   StepReport report;
@@ -165,7 +159,7 @@ StepReport impulse_step(const Model& model, Data& data, ImpulseWork& work, const
 
   if (settings.frozen != nullptr) {
     row_settings.frozen = settings.frozen;
-    row_settings.limit_slack = 1e300;
+    row_settings.parting_speed = everything;
   }
 
   std::fill(work.speed.begin(), work.speed.end(), 0.0);
@@ -173,8 +167,12 @@ StepReport impulse_step(const Model& model, Data& data, ImpulseWork& work, const
   add_speeds(model, data, work, state.v);  // last: velocities for v are what rows read
   for (size_t i = 0; i < work.speed.size(); ++i)
     work.contacts.reach[i] = 1.2 * h * work.speed[i] + h * gravity_step;
-  for (int pass = 0; pass < 3; ++pass) {
-    report.overflow = detect(work.colliders, model, data, work.contacts) == collision::DetectStatus::overflow;
+  work.rows.begin();
+  bool faster = true;
+  for (int pass = 0; pass < most_passes; ++pass) {
+    if (faster)
+      report.overflow =
+          detect(work.colliders, model, data, work.contacts) == collision::DetectStatus::overflow;
     work.rows.build(model, data, work.constraints, work.colliders, work.contacts, row_settings, state.q,
                     state.v, work.v_free);
     if (settings.frozen != nullptr) {
@@ -191,11 +189,16 @@ StepReport impulse_step(const Model& model, Data& data, ImpulseWork& work, const
     solve_islands(work, gravity_step, guess, report);
     apply_impulses(model, data, work);
     if (!work.v_next.allFinite()) break;
-    const bool limit = passed_limit(model, work, state.q, h),
-               faster = work.rows.size() > 0 && outran(model, data, work, h);
-    if (!limit && !faster) break;
+    if (work.rows.size() > 0) {
+      faster = outran(model, data, work, h);
+      work.rows.move_idle(model, data, work.colliders, work.contacts, h, state.q, work.v_next);
+    }
+    work.idle_velocity = work.rows.least_idle_velocity();
+    const bool missing = work.idle_velocity < 0.0;
+    if (work.rows.size() == 0 || (!faster && !missing)) break;
     write_warm_start(work.rows, settings.law, work.again);
-    if (limit) row_settings.limit_slack = 1e300;
+    if (missing) work.rows.call_idle(row_settings.parting_speed);
+    if (pass + 2 == most_passes) row_settings.parting_speed = everything;
     propagate_motion(model, data, state.v.data(), nullptr);
   }
   report.rows = work.rows.size();

@@ -55,7 +55,18 @@ struct RowSettings {
   double recovery_speed = 0.2;          // m/s (rad/s): overlaps and loop errors vanish no faster
   double bounce_speed = 0.04;           // m/s: slower impacts do not bounce
   const FrozenModes* frozen = nullptr;  // biases of these kinds, whatever the rules say
-  double limit_slack = 0.02;  // rad, m: limits this far away, and what the velocities add, have a row
+  // m/s (rad/s): contacts and ends of ranges that part faster than this, with v and with v_free, have no row
+  double parting_speed = 0.05;
+};
+
+// A contact or an end of a range that was left out because it parts: phi / h + J v > parting_speed.
+struct IdleRow {
+  RowKind kind = RowKind::contact;
+  int index = 0;  // as in Item
+  bool upper = false;
+  std::uint64_t key = 0;
+  double phi = 0.0;
+  double velocity = 0.0;  // phi / h + J x, the less of v and v_free; later for the v+ that was found
 };
 
 // What a block of rows stands for.
@@ -117,10 +128,20 @@ class ContactRows {
              const collision::Colliders& colliders, const collision::Contacts& contacts,
              const RowSettings& settings, const VectorX& q, const VectorX& v, const VectorX& v_free);
 
+  // phi / h + J x of what was left out, data.link_v being the motion of x.
+  void move_idle(const Model& model, const Data& data, const collision::Colliders& colliders,
+                 const collision::Contacts& contacts, double h, const VectorX& q, const VectorX& x);
+  // The least velocity of what was left out, infinite if nothing was: rows are missing if it is negative.
+  double least_idle_velocity() const;
+  // What does not part faster than parting_speed has a row in all builds until `begin`.
+  void call_idle(double parting_speed);
+  void begin() { called_.clear(); }
+
   int size() const { return rows_; }
   int most_rows() const { return most_rows_; }
   int most_blocks() const { return most_blocks_; }
   const std::vector<Item>& items() const { return items_; }
+  const std::vector<IdleRow>& idle() const { return idle_; }  // limits, then contacts
   const std::vector<Quad>& quads() const { return quads_; }
   const std::vector<Island>& islands() const { return islands_; }
   const std::vector<int>& order() const { return order_; }  // items, island after island
@@ -137,7 +158,8 @@ class ContactRows {
     return blocks_[islands_[item.island].block_begin + item.block];
   }
   int row_of(const Item& item) const { return islands_[item.island].row_begin + block(item).first; }
-  const collision::ContactFrame& frame(const Item& contact) const { return frames_[contact.index]; }
+  const collision::ContactFrame& frame(const Item& contact) const { return frame(contact.index); }
+  const collision::ContactFrame& frame(int contact) const { return frames_[contact]; }
 
   ContactProblem problem(const Island& island, double gravity_step) const;
   // force (nv) += J^T lam
@@ -171,6 +193,8 @@ class ContactRows {
   FrictionLaw law_ = FrictionLaw::cone;
   int most_rows_ = 0, most_blocks_ = 0, rows_ = 0;
   std::vector<Item> items_;
+  std::vector<IdleRow> idle_;
+  std::vector<std::uint64_t> called_;  // keys
   std::vector<Quad> quads_;
   std::vector<Island> islands_;
   std::vector<int> order_, tree_island_, island_of_, island_quads_;

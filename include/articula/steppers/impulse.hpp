@@ -62,8 +62,9 @@ struct ImpulseWork {
   ContactSolver solver;
   FreeMotionWork free;
   VectorX v_free, v_next, q_next, activation_next, impulse;
-  std::vector<double> speed;  // per collider
-  WarmStart again;            // from one pass of a step to the next
+  std::vector<double> speed;   // per collider
+  WarmStart again;             // from one pass of a step to the next
+  double idle_velocity = 0.0;  // m/s, at least this fast part the contacts and ends of ranges without a row
   bool ambiguous = false;  // some island has other solutions, or is not known to have the smallest impulses
 };
 
