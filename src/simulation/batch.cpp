@@ -92,6 +92,14 @@ void keep(const WarmStart& from, WarmStart& to) {
   to = from;
 }
 
+// Warm starts lie apart in memory: those of the next environment are fetched while this one is stepped.
+void fetch(const WarmStart& warm) {
+  constexpr std::size_t line = 64, most = 1024;  // bytes
+  const auto* from = reinterpret_cast<const char*>(warm.entries.data());
+  const std::size_t bytes = std::min(warm.entries.size() * sizeof(WarmStart::Entry), most);
+  for (std::size_t i = 0; i < bytes; i += line) __builtin_prefetch(from + i);
+}
+
 }  // namespace
 
 // guesses: N of them, which may be those of the result, or none.
@@ -111,6 +119,10 @@ void Batch::step_from(const BatchState& x, const ConstMatrixRef& controls,
   result.reports.resize(size());
   if (result.keep_contacts) result.contacts.resize(size());
   threads_->for_each([&](BatchWorker& worker, int e) {
+    if (e + 1 < size()) {
+      if (guessed) fetch(guesses[e + 1]);
+      fetch(result.warm[e + 1]);
+    }
     load(x, e, worker.start);
     if (controls.cols() > 0)
       worker.step.input.controls = controls.col(e);
