@@ -157,7 +157,7 @@ int usable_processors() {
 // Environments that differ in their velocities, on one thread and on two.
 void measure_batch(const Scene& scene, const Case& c, StepFigures& out) {
   constexpr int environments = 64;
-  constexpr double enough = 0.1;  // s, so that waking a thread does not count
+  constexpr double enough = 0.2;  // s, so that waking a thread does not count
   int length = 40;
   const auto time = [&](const Batch& batch) {
     BatchState x = batch.repeat(c.start);
@@ -166,7 +166,7 @@ void measure_batch(const Scene& scene, const Case& c, StepFigures& out) {
     return wall_seconds([&] { batch.rollout(x, length, controls); });
   };
   const Batch one(c.model, environments, {}, 1), two(c.model, environments, {}, 2);
-  length = static_cast<int>(std::clamp(length * enough / time(one), 40.0, 400.0));
+  length = static_cast<int>(std::clamp(length * enough / time(one), 40.0, 1.0 * steps));
   time(two);
   std::vector<double> speedups;
   for (int i = 0; i < 5; ++i) {
