@@ -99,8 +99,7 @@ bool search(Task& task) {
     if (accept(task, SolveStage::path)) return true;
     if (best < nearly_solved * problem.velocity_scale) break;  // another start would end here, too
   }
-  if (sweep_on(task, 50000, best)) return true;
-  if (refine(task, best)) return true;
+  if (refine(task, best) || sweep_on(task, 50000, best)) return true;
   work.trial = work.dilated;
   keep_best(task, best, work.approximate);
   if (problem.bias == nullptr) return false;
