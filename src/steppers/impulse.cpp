@@ -206,6 +206,9 @@ StepReport impulse_step(const Model& model, Data& data, ImpulseWork& work, const
   for (const Item& item : work.rows.items()) {
     if (item.kind == RowKind::contact) report.deepest = std::max(report.deepest, -item.phi);
   }
+  for (const IdleRow& row : work.rows.idle()) {
+    if (row.kind == RowKind::contact) report.deepest = std::max(report.deepest, -row.phi);
+  }
 
   integrate(model, state.q, work.v_next, h, work.q_next);
   next_activations(model, state.activation, work.free.control, h, work.activation_next);

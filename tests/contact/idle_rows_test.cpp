@@ -67,6 +67,17 @@ TEST(idle_rows, part_in_every_step) {
   EXPECT_GT(left_out, 1000);
 }
 
+TEST(idle_rows, are_reported_where_they_overlap) {
+  Description d = empty_world();
+  add_floor(d);
+  add_ball(d, "ball", 0.1, 1.0, {0, 0, 0.099});
+  Scene scene(d, 0.001);
+  scene.velocity(0)[2] = 5.0;
+  scene.step();
+  EXPECT_EQ(scene.report.rows, 0);
+  EXPECT_NEAR(scene.report.deepest, 0.001, 1e-12);
+}
+
 // Ends of tendons and ball joints that the step reaches only because something hits them.
 TEST(idle_rows, of_ball_joints_and_tendons_are_called_when_they_are_passed) {
   const Model model = build(parse_mjcf(R"(<mujoco>
