@@ -86,6 +86,15 @@ bool nearest_on_circle(const Patch& circle, Vec3 x, double size, Vec3& u, double
   return true;
 }
 
+// Where a line across a circle's axis passes it outside of the circle: there it is nearest, also where it
+// touches the circle seen along the axis, and Newton's method hardly moves.
+bool foot_beside(const Patch& circle, const Patch& line, double size, Vec3& foot) {
+  if (!(std::abs(dot(circle.axis, line.axis)) < 1e-12)) return false;
+  foot = line.origin + line.axis * dot(line.axis, circle.origin - line.origin);
+  const Vec3 r = foot - circle.origin;
+  return norm(r - circle.axis * dot(circle.axis, r)) >= circle.radius - 1e-12 * size;
+}
+
 // One unknown, the place p(t) on the other curve. With x(p) the circle's point nearest to p, w = p - x:
 //   g = |w|^2/2,   g' = w.p',   g'' = p'.p' - x'.p' + w.p'',   x' = (R/rho) c (c.p'), c the tangent at x
 Match on_circle(const Patch& circle, const Patch& other, Vec3 start, Vec3 guess, double size,
@@ -96,7 +105,7 @@ Match on_circle(const Patch& circle, const Patch& other, Vec3 start, Vec3 guess,
   if (other.kind == FeatureKind::point) p = other.origin;
   if (other.kind == FeatureKind::line) {
     along = other.axis;
-    p = other.origin + along * dot(along, start - other.origin);
+    if (!foot_beside(circle, other, size, p)) p = other.origin + along * dot(along, start - other.origin);
   }
   Vec3 v;  // radial direction on the other circle
   for (int iteration = 0;; ++iteration) {
@@ -110,13 +119,14 @@ Match on_circle(const Patch& circle, const Patch& other, Vec3 start, Vec3 guess,
     if (other.kind == FeatureKind::point) break;
     const Vec3 c = cross(circle.axis, u), w = p - circle.origin - u * circle.radius;
     const double slope = dot(w, along), turn = dot(c, along);
+    if (std::abs(slope) <= 1e-15 * size) break;
     double curvature = 1 - circle.radius / rho * turn * turn;
     if (other.kind == FeatureKind::circle) curvature -= dot(w, v) / other.radius;
     const double step = -slope / curvature;
     if (!(std::abs(step) < 1e3 * size) || iteration == 12) return none;
     p += along * clamp(step, -0.5 * circle.radius, 0.5 * circle.radius);
     // What is left after this step is of the order of its square.
-    if (std::abs(slope) <= 1e-15 * size || std::abs(step) <= 1e-9 * size * std::min(curvature, 1.0)) break;
+    if (std::abs(step) <= 1e-9 * size * std::min(curvature, 1.0)) break;
   }
   if (other.kind == FeatureKind::circle) {
     double unused;
