@@ -243,26 +243,47 @@ bool face_estimate(Polytope& P, int f, Estimate& e) {
   return inside;
 }
 
+// A face with the nearest point on it, among those with offsets from `low` to `limit` along which A - B
+// reaches no farther than `limit`.
+bool holding_face(const ConvexPair& pair, Polytope& P, double low, double limit, Estimate& e) {
+  for (int f = 0; f < P.face_count; ++f) {
+    Estimate other;
+    if (!P.face(f).alive || !(P.face(f).offset <= limit) || P.face(f).offset < low) continue;
+    if (P.key[f] < INFINITY && difference_extent(pair, P.face(f).n) <= limit && face_estimate(P, f, other)) {
+      e = other;
+      return true;
+    }
+  }
+  return false;
+}
+
+// The first face that holds the nearest point to the origin on its plane, no farther than `limit`, and lies
+// below the surface is replaced by those above it.
+bool grow_holding_face(const ConvexPair& pair, Polytope& P, double low, double limit) {
+  for (int f = 0; f < P.face_count; ++f) {
+    Estimate e;
+    if (!P.face(f).alive || !(P.face(f).offset <= limit) || P.face(f).offset < low) continue;
+    if (face_estimate(P, f, e)) return expand(P, f, difference_support(pair, P.face(f).n));
+  }
+  return false;
+}
+
 // Faces of one facet of A - B tie: the one that holds the nearest point gives the features. Where the origin
 // is on an edge or a corner of A - B, faces pass through it that are no part of its surface. The face whose
 // normal reached least may have been one that lay far below the surface, and is gone: then the one above it,
-// which reaches as far to what is promised.
+// which reaches as far to what is promised. The nearest point may also be on a facet that is nearly parallel
+// (a tilt of 1e-9), and not yet found.
 void finish_on_face(const ConvexPair& pair, Polytope& P, int lowest, ConvexDistance& result) {
   Estimate e;
   const double least = difference_extent(pair, P.face(lowest).n), promise = promised(pair);
   const bool below = least - P.face(lowest).offset > promise;
   const double limit = below ? least + promise : P.face(lowest).offset + 1e-11 * pair.size;
-  if (!face_estimate(P, lowest, e) || below)
-    for (int f = 0; f < P.face_count; ++f) {
-      Estimate other;
-      if (f == lowest || !P.face(f).alive || !(P.face(f).offset <= limit)) continue;
-      if (below && P.face(f).offset < least - promise) continue;
-      if (P.key[f] < INFINITY && difference_extent(pair, P.face(f).n) <= limit &&
-          face_estimate(P, f, other)) {
-        e = other;
-        break;
-      }
-    }
+  const double low = below ? least - promise : -INFINITY;
+  if (!face_estimate(P, lowest, e) || below) {
+    constexpr int facets = 16;
+    for (int i = 0; i < facets && !holding_face(pair, P, low, limit, e); ++i)
+      if (!grow_holding_face(pair, P, low, limit)) break;
+  }
   const Reach reach = P.thin ? least_beside(pair, e.n) : Reach{e.n, difference_extent(pair, e.n)};
   const double depth = reach.extent;
   e.n = reach.n;
