@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "articula/collision/narrowphase.hpp"
 #include "beside.hpp"
 #include "bulge.hpp"
 #include "candidates.hpp"
@@ -416,8 +417,29 @@ bool insert_solution(const ConvexPair& pair, const ConvexDistance& solution, Pol
   return seen < 0 || expand(P, seen, p);
 }
 
-bool is_shallowest(const ConvexPair& pair, const ConvexDistance& solution) {
-  return inner_ball(pair, solution) >= -solution.distance;
+// Proven to be. A ball that is no larger than the depth leaves room for a tie.
+bool is_shallowest(const ConvexPair& pair, ConvexDistance& solution) {
+  const double beyond = inner_ball(pair, solution) + solution.distance;
+  solution.tie = beyond >= 0 && beyond <= 1e-11 * pair.size;
+  return beyond >= 0;
+}
+
+// Whether another way out is as short, to what is promised, in a direction that is not a neighbour's: that of
+// a face left, or, on curved shapes, of the solution it leads to.
+bool has_tie(const ConvexPair& pair, Polytope& P, const ConvexDistance& found) {
+  const double limit = 2 * promised(pair) - found.distance;
+  const auto elsewhere = [&](Vec3 n) { return dot(n, found.normal) < flat_cosine; };
+  for (int f = 0; f < P.face_count; ++f) {
+    const Polytope::Face& face = P.face(f);
+    if (!face.alive || !(face.offset <= limit) || !elsewhere(face.n)) continue;
+    if (difference_extent(pair, face.n) <= limit) return true;
+    if (!has_curved(pair)) continue;
+    Estimate e;
+    face_estimate(P, f, e);
+    ConvexDistance other;
+    if (polish_estimate(pair, e, limit, Effort::thorough, other) && elsewhere(other.normal)) return true;
+  }
+  return false;
 }
 
 // Whether the farthest points along n, little off a shallow solution's normal, are on the features of the
@@ -500,7 +522,7 @@ void overlapping(const ConvexPair& pair, const GjkResult& g, ConvexDistance& res
           polished = true;
           if (is_shallowest(pair, result)) {
             result.exact = true;
-            break;
+            return;
           }
         }
         if (depth - P.face(f).offset <= resolved && leads_to(pair, P.face(f).n, p, solution)) {
@@ -525,6 +547,7 @@ void overlapping(const ConvexPair& pair, const GjkResult& g, ConvexDistance& res
   const bool exact = result.exact;
   if (!polished) finish_on_face(pair, P, best_face, result);
   result.exact = exact;
+  result.tie = has_tie(pair, P, result);
 }
 
 }  // namespace

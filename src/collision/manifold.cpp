@@ -198,6 +198,7 @@ Distance nearest_on_grid(const PairArguments& pair) {
   d.distance = c.distance;
   d.beyond = c.beyond || c.distance > pair.margin;
   d.exact = c.exact;
+  d.degenerate = c.tie;
   if (c.beyond) return d;
   d.normal = c.normal;
   d.point_a = c.a;
@@ -233,6 +234,7 @@ int convex_contacts(const PairArguments& pair, ContactPoint* out) {
   const Distance nearest = nearest_on_grid(pair);
   if (nearest.beyond) return 0;
   const int count = manifold(pair, nearest, out);
+  for (int i = 0; i < count; ++i) out[i].degenerate |= nearest.degenerate;
   if (pair.a.type == ShapeType::capsule) return add_capsule_ends(pair, out, count);
   const bool boxes = pair.a.type == ShapeType::box && pair.b.type == ShapeType::box;
   return boxes ? add_box_corners(pair, out, count) : count;
