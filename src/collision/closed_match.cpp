@@ -123,6 +123,12 @@ bool newton_on_curve(const Patch& circle, const Patch& other, double size, Vec3&
 // line is nearest to the axis.
 bool bisect_on_line(const Patch& circle, const Patch& line, double size, Vec3& p) {
   const Vec3 foot = line.origin + line.axis * dot(line.axis, circle.origin - line.origin);
+  Vec3 beside;
+  double from_axis = 0;
+  if (!(std::abs(dot(circle.axis, line.axis)) < 1e-3) ||
+      !nearest_on_circle(circle, foot, size, beside, from_axis) ||
+      !(std::abs(from_axis - circle.radius) <= 1e-3 * circle.radius))
+    return false;
   const auto slope = [&](double t) {
     Vec3 u;
     double rho;
