@@ -106,14 +106,13 @@ bool newton_on_curve(const Patch& circle, const Patch& other, double size, Vec3&
       return false;
     const Vec3 c = cross(circle.axis, u), w = p - circle.origin - u * circle.radius;
     const double slope = dot(w, along), turn = dot(c, along);
-    if (std::abs(slope) <= 1e-15 * size) return true;
     double curvature = 1 - circle.radius / rho * turn * turn;
     if (other.kind == FeatureKind::circle) curvature -= dot(w, v) / other.radius;
     const double step = -slope / curvature;
     if (!(std::abs(step) < 1e3 * size)) return false;
     p += along * clamp(step, -0.5 * circle.radius, 0.5 * circle.radius);
     // What is left after this step is of the order of its square.
-    if (std::abs(step) <= 1e-9 * size * std::min(curvature, 1.0))
+    if (std::abs(slope) <= 1e-15 * size || std::abs(step) <= 1e-9 * size * std::min(curvature, 1.0))
       return settle_on_curve(other, size, p, along, v);
   }
   return false;
