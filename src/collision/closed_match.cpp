@@ -96,28 +96,6 @@ bool settle_on_curve(const Patch& other, double size, Vec3& p, Vec3& along, Vec3
   return true;
 }
 
-// One unknown, the place p(t) on the other curve. With x(p) the circle's point nearest to p, w = p - x:
-//   g = |w|^2/2,   g' = w.p',   g'' = p'.p' - x'.p' + w.p'',   x' = (R/rho) c (c.p'), c the tangent at x
-bool newton_on_curve(const Patch& circle, const Patch& other, double size, Vec3& p, Vec3& along) {
-  for (int iteration = 0; iteration < 12; ++iteration) {
-    Vec3 u, v;  // radial directions on the circle and on the other one
-    double rho = 0;
-    if (!settle_on_curve(other, size, p, along, v) || !nearest_on_circle(circle, p, size, u, rho))
-      return false;
-    const Vec3 c = cross(circle.axis, u), w = p - circle.origin - u * circle.radius;
-    const double slope = dot(w, along), turn = dot(c, along);
-    double curvature = 1 - circle.radius / rho * turn * turn;
-    if (other.kind == FeatureKind::circle) curvature -= dot(w, v) / other.radius;
-    const double step = -slope / curvature;
-    if (!(std::abs(step) < 1e3 * size)) return false;
-    p += along * clamp(step, -0.5 * circle.radius, 0.5 * circle.radius);
-    // What is left after this step is of the order of its square.
-    if (std::abs(slope) <= 1e-15 * size || std::abs(step) <= 1e-9 * size * std::min(curvature, 1.0))
-      return settle_on_curve(other, size, p, along, v);
-  }
-  return false;
-}
-
 // A line that touches the circle when seen along its axis, where g'' vanishes: bisection of g' from where the
 // line is nearest to the axis.
 bool bisect_on_line(const Patch& circle, const Patch& line, double size, Vec3& p) {
@@ -145,6 +123,30 @@ bool bisect_on_line(const Patch& circle, const Patch& line, double size, Vec3& p
   }
   p = foot + line.axis * (side * near);
   return true;
+}
+
+// One unknown, the place p(t) on the other curve. With x(p) the circle's point nearest to p, w = p - x:
+//   g = |w|^2/2,   g' = w.p',   g'' = p'.p' - x'.p' + w.p'',   x' = (R/rho) c (c.p'), c the tangent at x
+bool newton_on_curve(const Patch& circle, const Patch& other, double size, Vec3& p, Vec3& along) {
+  for (int iteration = 0; iteration < 12; ++iteration) {
+    Vec3 u, v;  // radial directions on the circle and on the other one
+    double rho = 0;
+    if (!settle_on_curve(other, size, p, along, v) || !nearest_on_circle(circle, p, size, u, rho))
+      return false;
+    const Vec3 c = cross(circle.axis, u), w = p - circle.origin - u * circle.radius;
+    const double slope = dot(w, along), turn = dot(c, along);
+    double curvature = 1 - circle.radius / rho * turn * turn;
+    if (other.kind == FeatureKind::circle) curvature -= dot(w, v) / other.radius;
+    const double step = -slope / curvature;
+    if (!(std::abs(step) < 1e3 * size)) return false;
+    p += along * clamp(step, -0.5 * circle.radius, 0.5 * circle.radius);
+    // What is left after this step is of the order of its square.
+    if (std::abs(slope) <= 1e-15 * size || std::abs(step) <= 1e-9 * size * std::min(curvature, 1.0))
+      return (other.kind == FeatureKind::line && std::abs(curvature) < 1e-6 &&
+              bisect_on_line(circle, other, size, p)) ||
+             settle_on_curve(other, size, p, along, v);
+  }
+  return false;
 }
 
 Match on_circle(const Patch& circle, const Patch& other, Vec3 start, Vec3 guess, double size,
