@@ -20,6 +20,7 @@ struct Axis {
   double overlap = INFINITY;
   int kind = -1;       // 0-2: A's faces, 3-5: B's, 6-14: edges 6 + 3 i + j
   bool apart = false;  // some axis separates the boxes by more than the margin
+  bool tie = false;    // another axis across a face, in another direction, has as little overlap
 };
 
 // Edges lose ties against faces, B's faces against A's.
@@ -51,8 +52,18 @@ int lowest_lane(Vec3 v, double noise) {
   return v[2] < v[first] - noise ? 2 : first;
 }
 
+// Whether the lowest overlap is not that of one direction: two faces of a box tie, or one of each that do not
+// lie along each other.
+bool is_tie(Vec3 by_a, Vec3 by_b, double limit, const Mat3& R) {
+  const unsigned of_a = static_cast<unsigned>(lane_bits(by_a.lanes <= broadcast(limit)) & 7),
+                 of_b = static_cast<unsigned>(lane_bits(by_b.lanes <= broadcast(limit)) & 7);
+  if (std::popcount(of_a) > 1 || std::popcount(of_b) > 1) return true;
+  return of_a != 0 && of_b != 0 &&
+         std::abs(R.column(std::countr_zero(of_b))[std::countr_zero(of_a)]) < flat_cosine;
+}
+
 Axis least_overlap(Vec3 a, Vec3 b, const Mat3& R, Vec3 t, double margin, double size) {
-  constexpr Axis apart{0, -1, true};
+  constexpr Axis apart{0, -1, true, false};
   const Mat3 Q{absolute(R.x), absolute(R.y), absolute(R.z)};
   const Vec3 by_a = a + Q * b - absolute(t);
   if (separating(by_a, margin) != 0) return apart;
@@ -84,6 +95,7 @@ Axis least_overlap(Vec3 a, Vec3 b, const Mat3& R, Vec3 t, double margin, double 
     if (overlap < -margin) best.apart = true;
     if (overlap + 2 * noise < best.overlap) best.overlap = overlap, best.kind = 6 + 3 * (l / 4) + l % 4;
   }
+  if (best.kind < 6) best.tie = is_tie(by_a, by_b, best.overlap + noise, R);
   return best;
 }
 
@@ -136,7 +148,7 @@ int box_box_contacts(const PairArguments& pair, ContactPoint* out) {
   if (axis.overlap < 0) return convex_contacts(pair, out);
   Vec3 n = axis_direction(axis, b_in_a.R);
   Distance d;
-  d.degenerate = dot(n, rounded.p) == 0;
+  d.degenerate = dot(n, rounded.p) == 0 || axis.tie;
   if (dot(n, rounded.p) < 0) n = -n;
   witness(axis, n, pair.a, pair.b, b_in_a, d);
   d.normal = n;

@@ -86,8 +86,69 @@ bool nearest_on_circle(const Patch& circle, Vec3 x, double size, Vec3& u, double
   return true;
 }
 
+// The point of the other curve that p has come to, and the curve's direction there.
+bool settle_on_curve(const Patch& other, double size, Vec3& p, Vec3& along, Vec3& radial) {
+  double unused;
+  if (other.kind != FeatureKind::circle) return true;
+  if (!nearest_on_circle(other, p, size, radial, unused)) return false;
+  p = other.origin + radial * other.radius;
+  along = cross(other.axis, radial);
+  return true;
+}
+
+// A line that touches the circle when seen along its axis, where g'' vanishes: bisection of g' from where the
+// line is nearest to the axis.
+bool bisect_on_line(const Patch& circle, const Patch& line, double size, Vec3& p) {
+  const Vec3 foot = line.origin + line.axis * dot(line.axis, circle.origin - line.origin);
+  Vec3 beside;
+  double from_axis = 0;
+  if (!(std::abs(dot(circle.axis, line.axis)) < 1e-3) ||
+      !nearest_on_circle(circle, foot, size, beside, from_axis) ||
+      !(std::abs(from_axis - circle.radius) <= 1e-3 * circle.radius))
+    return false;
+  const auto slope = [&](double t) {
+    Vec3 u;
+    double rho;
+    const Vec3 x = foot + line.axis * t;
+    if (!nearest_on_circle(circle, x, size, u, rho)) return 0.0;
+    return dot(x - circle.origin - u * circle.radius, line.axis);
+  };
+  const double at_foot = slope(0), side = at_foot > 0 ? -1 : 1;
+  double near = 0, far = 1e-14 * size;
+  while (far < size && slope(side * far) * at_foot > 0) near = far, far *= 4;
+  if (!(far < size)) return false;
+  for (int i = 0; i < 60; ++i) {
+    const double middle = 0.5 * (near + far);
+    (slope(side * middle) * at_foot > 0 ? near : far) = middle;
+  }
+  p = foot + line.axis * (side * near);
+  return true;
+}
+
 // One unknown, the place p(t) on the other curve. With x(p) the circle's point nearest to p, w = p - x:
 //   g = |w|^2/2,   g' = w.p',   g'' = p'.p' - x'.p' + w.p'',   x' = (R/rho) c (c.p'), c the tangent at x
+bool newton_on_curve(const Patch& circle, const Patch& other, double size, Vec3& p, Vec3& along) {
+  for (int iteration = 0; iteration < 12; ++iteration) {
+    Vec3 u, v;  // radial directions on the circle and on the other one
+    double rho = 0;
+    if (!settle_on_curve(other, size, p, along, v) || !nearest_on_circle(circle, p, size, u, rho))
+      return false;
+    const Vec3 c = cross(circle.axis, u), w = p - circle.origin - u * circle.radius;
+    const double slope = dot(w, along), turn = dot(c, along);
+    double curvature = 1 - circle.radius / rho * turn * turn;
+    if (other.kind == FeatureKind::circle) curvature -= dot(w, v) / other.radius;
+    const double step = -slope / curvature;
+    if (!(std::abs(step) < 1e3 * size)) return false;
+    p += along * clamp(step, -0.5 * circle.radius, 0.5 * circle.radius);
+    // What is left after this step is of the order of its square.
+    if (std::abs(slope) <= 1e-15 * size || std::abs(step) <= 1e-9 * size * std::min(curvature, 1.0))
+      return (other.kind == FeatureKind::line && std::abs(curvature) < 1e-6 &&
+              bisect_on_line(circle, other, size, p)) ||
+             settle_on_curve(other, size, p, along, v);
+  }
+  return false;
+}
+
 Match on_circle(const Patch& circle, const Patch& other, Vec3 start, Vec3 guess, double size,
                 bool circle_first) {
   Match none;
@@ -98,33 +159,10 @@ Match on_circle(const Patch& circle, const Patch& other, Vec3 start, Vec3 guess,
     along = other.axis;
     p = other.origin + along * dot(along, start - other.origin);
   }
-  Vec3 v;  // radial direction on the other circle
-  for (int iteration = 0;; ++iteration) {
-    if (other.kind == FeatureKind::circle) {
-      double unused;
-      if (!nearest_on_circle(other, p, size, v, unused)) return none;
-      p = other.origin + v * other.radius;
-      along = cross(other.axis, v);
-    }
-    if (!nearest_on_circle(circle, p, size, u, rho)) return none;
-    if (other.kind == FeatureKind::point) break;
-    const Vec3 c = cross(circle.axis, u), w = p - circle.origin - u * circle.radius;
-    const double slope = dot(w, along), turn = dot(c, along);
-    double curvature = 1 - circle.radius / rho * turn * turn;
-    if (other.kind == FeatureKind::circle) curvature -= dot(w, v) / other.radius;
-    const double step = -slope / curvature;
-    if (!(std::abs(step) < 1e3 * size) || iteration == 12) return none;
-    p += along * clamp(step, -0.5 * circle.radius, 0.5 * circle.radius);
-    // What is left after this step is of the order of its square.
-    if (std::abs(slope) <= 1e-15 * size || std::abs(step) <= 1e-9 * size * std::min(curvature, 1.0)) break;
-  }
-  if (other.kind == FeatureKind::circle) {
-    double unused;
-    if (!nearest_on_circle(other, p, size, v, unused)) return none;
-    p = other.origin + v * other.radius;
-    along = cross(other.axis, v);
-  }
-  if (other.kind != FeatureKind::point && !nearest_on_circle(circle, p, size, u, rho)) return none;
+  if (other.kind != FeatureKind::point && !newton_on_curve(circle, other, size, p, along) &&
+      !(other.kind == FeatureKind::line && bisect_on_line(circle, other, size, p)))
+    return none;
+  if (!nearest_on_circle(circle, p, size, u, rho)) return none;
   const CurvePoint on{circle.origin + u * circle.radius, cross(circle.axis, u)}, off{p, along};
   return circle_first ? between(circle, other, on, off, guess, size)
                       : between(other, circle, off, on, guess, size);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "articula/collision/narrowphase.hpp"
 #include "beside.hpp"
 #include "bulge.hpp"
 #include "candidates.hpp"
@@ -243,26 +244,47 @@ bool face_estimate(Polytope& P, int f, Estimate& e) {
   return inside;
 }
 
+// A face with the nearest point on it, among those with offsets from `low` to `limit` along which A - B
+// reaches no farther than `limit`.
+bool holding_face(const ConvexPair& pair, Polytope& P, double low, double limit, Estimate& e) {
+  for (int f = 0; f < P.face_count; ++f) {
+    Estimate other;
+    if (!P.face(f).alive || !(P.face(f).offset <= limit) || P.face(f).offset < low) continue;
+    if (P.key[f] < INFINITY && difference_extent(pair, P.face(f).n) <= limit && face_estimate(P, f, other)) {
+      e = other;
+      return true;
+    }
+  }
+  return false;
+}
+
+// The first face that holds the nearest point to the origin on its plane, no farther than `limit`, and lies
+// below the surface is replaced by those above it.
+bool grow_holding_face(const ConvexPair& pair, Polytope& P, double low, double limit) {
+  for (int f = 0; f < P.face_count; ++f) {
+    Estimate e;
+    if (!P.face(f).alive || !(P.face(f).offset <= limit) || P.face(f).offset < low) continue;
+    if (face_estimate(P, f, e)) return expand(P, f, difference_support(pair, P.face(f).n));
+  }
+  return false;
+}
+
 // Faces of one facet of A - B tie: the one that holds the nearest point gives the features. Where the origin
 // is on an edge or a corner of A - B, faces pass through it that are no part of its surface. The face whose
 // normal reached least may have been one that lay far below the surface, and is gone: then the one above it,
-// which reaches as far to what is promised.
+// which reaches as far to what is promised. The nearest point may also be on a facet that is nearly parallel
+// (a tilt of 1e-9), and not yet found.
 void finish_on_face(const ConvexPair& pair, Polytope& P, int lowest, ConvexDistance& result) {
   Estimate e;
   const double least = difference_extent(pair, P.face(lowest).n), promise = promised(pair);
   const bool below = least - P.face(lowest).offset > promise;
   const double limit = below ? least + promise : P.face(lowest).offset + 1e-11 * pair.size;
-  if (!face_estimate(P, lowest, e) || below)
-    for (int f = 0; f < P.face_count; ++f) {
-      Estimate other;
-      if (f == lowest || !P.face(f).alive || !(P.face(f).offset <= limit)) continue;
-      if (below && P.face(f).offset < least - promise) continue;
-      if (P.key[f] < INFINITY && difference_extent(pair, P.face(f).n) <= limit &&
-          face_estimate(P, f, other)) {
-        e = other;
-        break;
-      }
-    }
+  const double low = below ? least - promise : -INFINITY;
+  if (!face_estimate(P, lowest, e) || below) {
+    constexpr int facets = 16;
+    for (int i = 0; i < facets && !holding_face(pair, P, low, limit, e); ++i)
+      if (!grow_holding_face(pair, P, low, limit)) break;
+  }
   const Reach reach = P.thin ? least_beside(pair, e.n) : Reach{e.n, difference_extent(pair, e.n)};
   const double depth = reach.extent;
   e.n = reach.n;
@@ -395,8 +417,29 @@ bool insert_solution(const ConvexPair& pair, const ConvexDistance& solution, Pol
   return seen < 0 || expand(P, seen, p);
 }
 
-bool is_shallowest(const ConvexPair& pair, const ConvexDistance& solution) {
-  return inner_ball(pair, solution) >= -solution.distance;
+// Proven to be. A ball that is no larger than the depth leaves room for a tie.
+bool is_shallowest(const ConvexPair& pair, ConvexDistance& solution) {
+  const double beyond = inner_ball(pair, solution) + solution.distance;
+  solution.tie = beyond >= 0 && beyond <= 1e-11 * pair.size;
+  return beyond >= 0;
+}
+
+// Whether another way out is as short, to what is promised, in a direction that is not a neighbour's: that of
+// a face left, or, on curved shapes, of the solution it leads to.
+bool has_tie(const ConvexPair& pair, Polytope& P, const ConvexDistance& found) {
+  const double limit = 2 * promised(pair) - found.distance;
+  const auto elsewhere = [&](Vec3 n) { return dot(n, found.normal) < flat_cosine; };
+  for (int f = 0; f < P.face_count; ++f) {
+    const Polytope::Face& face = P.face(f);
+    if (!face.alive || !(face.offset <= limit) || !elsewhere(face.n)) continue;
+    if (difference_extent(pair, face.n) <= limit) return true;
+    if (!has_curved(pair)) continue;
+    Estimate e;
+    face_estimate(P, f, e);
+    ConvexDistance other;
+    if (polish_estimate(pair, e, limit, Effort::thorough, other) && elsewhere(other.normal)) return true;
+  }
+  return false;
 }
 
 // Whether the farthest points along n, little off a shallow solution's normal, are on the features of the
@@ -479,7 +522,7 @@ void overlapping(const ConvexPair& pair, const GjkResult& g, ConvexDistance& res
           polished = true;
           if (is_shallowest(pair, result)) {
             result.exact = true;
-            break;
+            return;
           }
         }
         if (depth - P.face(f).offset <= resolved && leads_to(pair, P.face(f).n, p, solution)) {
@@ -504,6 +547,7 @@ void overlapping(const ConvexPair& pair, const GjkResult& g, ConvexDistance& res
   const bool exact = result.exact;
   if (!polished) finish_on_face(pair, P, best_face, result);
   result.exact = exact;
+  result.tie = has_tie(pair, P, result);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@ struct ConvexDistance {
   Feature feature_a, feature_b;
   bool beyond = false;  // farther apart than the margin; nothing but the bound is known
   bool exact = true;    // false: an iteration limit was hit, the distance is the best bound found
+  bool tie = false;     // another way out of the overlap is as short: the normal is a choice
 };
 
 ConvexDistance convex_distance(const ConvexPair& pair, double margin);

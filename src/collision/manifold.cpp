@@ -124,6 +124,8 @@ int parallel_lines(const PairArguments& pair, const Distance& nearest, ContactPo
   if (std::min(length_a, b_high) - std::max(0.0, b_low) <= 1e-6 * size) return 0;
   const double noise = 1e-10 * size;
   int count = 0;
+  bool solved = false;
+  Vec3 normal_below;
   for (const bool upper : {false, true}) {
     const bool of_a = upper ? length_a <= b_high + noise : 0.0 >= b_low - noise;
     const double t = upper ? std::min(length_a, b_high) : std::max(0.0, b_low);
@@ -137,8 +139,11 @@ int parallel_lines(const PairArguments& pair, const Distance& nearest, ContactPo
     const Match m = polish(make_patch(pair.a, at_a, c.feature_a), make_patch(pair.b, at_b, c.feature_b),
                            guess_a, guess_b, nearest.normal, size);
     if (!m.converged) continue;
-    // Lines closer to each other than their ends stray apart: only the crossing has the pair's normal.
-    if (dot(m.n, nearest.normal) < flat_cosine) return 0;
+    // Lines closer to each other than their ends stray apart: only the crossing has the pair's normal, and
+    // lies anywhere between those of the ends.
+    if (upper && solved && dot(m.n, normal_below) < flat_cosine) return 0;
+    solved = true;
+    normal_below = m.n;
     if (m.distance > pair.margin) continue;
     c.position = (m.a + m.b) * 0.5;
     c.normal = m.n;
@@ -193,6 +198,7 @@ Distance nearest_on_grid(const PairArguments& pair) {
   d.distance = c.distance;
   d.beyond = c.beyond || c.distance > pair.margin;
   d.exact = c.exact;
+  d.degenerate = c.tie;
   if (c.beyond) return d;
   d.normal = c.normal;
   d.point_a = c.a;
@@ -228,6 +234,7 @@ int convex_contacts(const PairArguments& pair, ContactPoint* out) {
   const Distance nearest = nearest_on_grid(pair);
   if (nearest.beyond) return 0;
   const int count = manifold(pair, nearest, out);
+  for (int i = 0; i < count; ++i) out[i].degenerate |= nearest.degenerate;
   if (pair.a.type == ShapeType::capsule) return add_capsule_ends(pair, out, count);
   const bool boxes = pair.a.type == ShapeType::box && pair.b.type == ShapeType::box;
   return boxes ? add_box_corners(pair, out, count) : count;

@@ -347,6 +347,7 @@ int capsule_capsule_contacts(const PairArguments& pair, ContactPoint* out) {
     return add_capsule_ends(pair, out, write(single, out));
   const double noise = tie_noise(pair, 1e3 * (ha + hb));
   int count = 0;
+  Vec3 normal_below;
   for (const bool upper : {false, true}) {
     // The end belongs to A, or to B: then its parameter along B is its own end.
     const bool of_a =
@@ -358,7 +359,8 @@ int capsule_capsule_contacts(const PairArguments& pair, ContactPoint* out) {
     const Vec3 apart = r + eb * t - ea * s;
     Distance d = between_cores(pair.at_a.p + ea * s, apart, ra, rb, ha + hb, [&] { return pair.at_a.R.x; });
     // Axes closer to each other than their ends stray apart: only the crossing has the pair's normal.
-    if (!single.degenerate && dot(d.normal, single.normal) < flat_cosine) return write(single, out);
+    if (upper && dot(d.normal, normal_below) < flat_cosine) return write(single, out);
+    normal_below = d.normal;
     if (d.distance > pair.margin) continue;
     d.feature_a = of_a ? Feature{FeatureKind::point, upper ? 1 : 0} : Feature{FeatureKind::line, 0};
     d.feature_b = of_a ? Feature{FeatureKind::line, 0} : Feature{FeatureKind::point, b_up ? 1 : 0};

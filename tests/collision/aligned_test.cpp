@@ -35,6 +35,53 @@ TEST(aligned, coincident_centres_and_axes_are_flagged) {
   EXPECT_TRUE(flagged(Shape::box(0.3, 0.4, 0.5), Shape::box(0.1, 0.2, 0.3)));
 }
 
+// d distance / dh as h grows from 0, minus that as it falls: nothing where there is a derivative.
+double kink(const Shape& a, const Shape& b, const Placement& at_b, const Vec3& direction) {
+  const double h = 1e-6;
+  const auto at = [&](double t) { return distance(a, {}, b, {at_b.R, at_b.p + direction * t}).distance; };
+  return (at(h) + at(-h) - 2 * at(0)) / h;
+}
+
+// Where one shape leaves the other equally soon in several directions, its distance has no derivative.
+TEST(aligned, overlaps_with_several_shortest_ways_out_are_flagged) {
+  Random random(17);
+  const Shape hull = random_shape(random, ShapeType::mesh, 0.2);
+  // An octahedron: eight faces at equal distances.
+  std::vector<Vector3> corners;
+  for (int k = 0; k < 6; ++k) corners.push_back(Vector3::Unit(k / 2) * (k % 2 ? 0.4 : -0.4));
+  const Shape octahedron =
+      Shape::mesh(std::make_shared<const Hull>(make_hull(corners, incremental_hull(corners))));
+  const Shape shapes[] = {Shape::sphere(0.1),
+                          Shape::capsule(0.1, 0.3),
+                          Shape::box(0.3, 0.3, 0.4),
+                          Shape::cylinder(0.3, 0.4),
+                          hull,
+                          octahedron,
+                          Shape::box(0.2, 0.3, 0.5),
+                          Shape::ellipsoid(0.2, 0.3, 0.4)};
+  int kinks = 0;
+  for (const Shape& a : shapes)
+    for (const Shape& b : shapes)
+      for (const Vec3& p :
+           {Vec3(), Vec3(0.05, 0.05, 0), Vec3(0, 0, 0.1), Vec3(0.1, 0, 0), Vec3(0, 0.07, 0.07)})
+        for (const double angle : {0.0, M_PI / 2, 0.3}) {
+          const Placement at_b{turned(angle, Vector3(0, 0, 1)), p};
+          double most = 0;
+          for (const Vec3& direction : {Vec3(1, 0, 0), Vec3(0, 1, 0), Vec3(0, 0, 1)})
+            most = std::max(most, std::abs(kink(a, b, at_b, direction)));
+          if (!(most > 0.01)) continue;
+          ++kinks;
+          ContactPoint points[max_contact_points];
+          const int count = collide(a, {}, b, at_b, 0.0, points);
+          EXPECT_TRUE(distance(a, {}, b, at_b).degenerate);
+          bool flagged = count > 0;
+          for (int i = 0; i < count; ++i) flagged &= differentiate(a, {}, b, at_b, points[i]).one_sided;
+          EXPECT_TRUE(flagged) << static_cast<int>(a.type) << " " << static_cast<int>(b.type) << " at "
+                               << p.eigen().transpose() << " turned " << angle << ": " << most;
+        }
+  EXPECT_GT(kinks, 200);
+}
+
 // Boxes that just do not touch: no contact of theirs may claim that they do, and none may be left out.
 TEST(aligned, contacts_of_separated_polyhedra_are_positive_and_none_is_missed) {
   Random random(5);

@@ -119,5 +119,24 @@ TEST(distance, of_a_plane_is_the_height_of_the_lowest_point) {
     }
 }
 
+// Seen from above, the rim of a disc touches the edge of a face far below it: the points are known only where
+// they are told by the touching, not by the distance, which hardly changes along the rim.
+TEST(distance, of_a_disc_beside_a_face_far_below_it_has_points_on_both) {
+  Random random(8);
+  for (int i = 0; i < 4000; ++i) {
+    const double size = 688 * uniform(random, 0.5, 1),
+                 r = (i % 2 ? 0.2 * size : 2e-3) * uniform(random, 0.5, 1);
+    const Shape box = Shape::box(size, 0.5 * size, 0.4 * size), disc = Shape::cylinder(r, r);
+    Matrix3 R;
+    R << 0, -1, 0, 0, 0, -1, 1, 0, 0;
+    if (i % 4) R = Eigen::AngleAxisd(log_uniform(random, 1e-15, 1e-5), random_direction(random)) * R;
+    const Placement at{Mat3::from(R),
+                       Vec3(size + r, size * uniform(random, 0.8, 1.5), size * uniform(random, -0.3, 0.3))};
+    const Distance d = distance(box, {}, disc, at);
+    EXPECT_TRUE(d.exact);
+    EXPECT_LE(distance_error(box, {}, disc, at, d, random, 20), 1e-8 * size) << i;
+  }
+}
+
 }  // namespace
 }  // namespace articula::testing::distance_test

@@ -112,6 +112,25 @@ void expect_same(const Result& a, const Result& b, double sign, const Placement&
   }
 }
 
+// Where nearly parallel lines cross changes by their length in the least turn; which contacts they
+// have must not depend on it, but on how far the normals at their ends are apart: (angle)(length)/(gap).
+TEST(manifold, nearly_parallel_lines_touch_at_both_ends_wherever_they_cross) {
+  const double angle = 2e-5, half = 1;
+  const Mat3 turn = rotation(Vector3(0, 0, angle)), lying = rotation(Vector3(0, M_PI / 2, 0)),
+             on_edge = rotation(Vector3(M_PI / 4, 0, 0));
+  for (const double shift : {-0.9, -0.5, -0.1, 0.0, 0.3, 0.9})
+    for (const double gap : {0.0012, 0.0018, 0.0022, 0.0036}) {
+      const int expected = 2 * angle * half / gap > flat_angle ? 1 : 2;
+      const Shape box = Shape::box(half, half, half), capsule = Shape::capsule(gap / 2, half);
+      const Vec3 over_edge(0, angle * shift, 2 * std::sqrt(2.0) * half + gap),
+          over_axis(0, angle * shift, gap);
+      EXPECT_EQ(contacts(box, {on_edge, Vec3()}, box, {turn * on_edge, over_edge}, 5e-3).count, expected)
+          << "edges, " << shift << " " << gap;
+      EXPECT_EQ(contacts(capsule, {lying, Vec3()}, capsule, {turn * lying, over_axis}, 1e-3).count, expected)
+          << "capsules, " << shift << " " << gap;
+    }
+}
+
 TEST(manifold, is_the_same_whatever_the_order_and_wherever_the_scene) {
   Random random(11);
   for (int ta = 0; ta < 7; ++ta)

@@ -56,4 +56,15 @@ collision::Shape random_shape(Random& random, ShapeType type, double size) {
   }
 }
 
+collision::Shape random_terrain(Random& random, int grid, double half_width, double height) {
+  auto field = std::make_shared<HeightField>();
+  field->rows = field->columns = grid;
+  field->size = {half_width, half_width, height, 0.1 * half_width};
+  for (int i = 0; i < grid * grid; ++i) field->elevation.push_back(uniform(random, 0, 1));
+  collision::Shape shape;
+  shape.type = ShapeType::height_field;
+  shape.field = field;
+  return shape;
+}
+
 }  // namespace articula::testing

@@ -34,4 +34,7 @@ std::shared_ptr<const collision::Hull> random_hull(Random& random, int count, co
 // A random bounded shape of about the given size.
 collision::Shape random_shape(Random& random, ShapeType type, double size);
 
+// A height field of `grid` times `grid` random heights up to `height`, from -half_width to half_width.
+collision::Shape random_terrain(Random& random, int grid, double half_width, double height);
+
 }  // namespace articula::testing
