@@ -424,6 +424,12 @@ bool is_shallowest(const ConvexPair& pair, ConvexDistance& solution) {
   return beyond >= 0;
 }
 
+// Whether no neighbour is nearer, but for rounding: every way out has such a face.
+bool is_lowest_about(Polytope& P, const Polytope::Face& face, double rounding) {
+  return std::all_of(face.neighbour, face.neighbour + 3,
+                     [&](int g) { return P.face(g).offset >= face.offset - rounding; });
+}
+
 // Whether another way out is as short, to what is promised, in a direction that is not a neighbour's: that of
 // a face left, or, on curved shapes, of the solution it leads to.
 bool has_tie(const ConvexPair& pair, Polytope& P, const ConvexDistance& found) {
@@ -431,13 +437,14 @@ bool has_tie(const ConvexPair& pair, Polytope& P, const ConvexDistance& found) {
   const auto elsewhere = [&](Vec3 n) { return dot(n, found.normal) < flat_cosine; };
   for (int f = 0; f < P.face_count; ++f) {
     const Polytope::Face& face = P.face(f);
-    if (!face.alive || !(face.offset <= limit) || !elsewhere(face.n)) continue;
+    if (!face.alive || !(face.offset <= limit && P.key[f] <= limit) || !elsewhere(face.n)) continue;
+    if (!is_lowest_about(P, face, promised(pair))) continue;
     if (difference_extent(pair, face.n) <= limit) return true;
     if (!has_curved(pair)) continue;
     Estimate e;
     face_estimate(P, f, e);
     ConvexDistance other;
-    if (polish_estimate(pair, e, limit, Effort::thorough, other) && elsewhere(other.normal)) return true;
+    if (polish_estimate(pair, e, limit, Effort::quick, other) && elsewhere(other.normal)) return true;
   }
   return false;
 }
@@ -497,7 +504,7 @@ void overlapping(const ConvexPair& pair, const GjkResult& g, ConvexDistance& res
     const DifferencePoint p = difference_support(pair, P.face(f).n);
     const double extent = dot(P.face(f).n, p.w), gap = extent - P.face(f).offset;
     if (polished && best - P.face(f).offset <= resolved && leads_to(pair, P.face(f).n, p, result)) {
-      P.key[f] = best;
+      P.key[f] = INFINITY;
       continue;
     }
     if (extent < (polished ? best - tolerance : best)) {
