@@ -79,7 +79,7 @@ VectorX GradientCheck::evaluate(const VectorX& dz, double t, bool held, bool& sa
   if (!same) return x;
   const double dt_rate = dz[disturbed_.layout().theta + model_.structure().timestep];
   there_.read_rows(disturbed_.contact()->rows, settings_.recovery_speed, held);
-  there_.read_sides(model_, disturbed_.data(), disturbed_.motion(), *settings_.dt + t * dt_rate);
+  there_.read_sides(disturbed_.model(), disturbed_.data(), disturbed_.motion(), *settings_.dt + t * dt_rate);
   same = signature_.same_rows(there_) && signature_.same_sides(there_);
   return x;
 }

@@ -9,8 +9,11 @@
 
 #include "articula/collision/detect.hpp"
 #include "articula/contact/constraints.hpp"
+#include "articula/dynamics/force_switches.hpp"
 #include "articula/kinematics/forward.hpp"
 #include "articula/kinematics/manifold.hpp"
+#include "articula/kinematics/motion.hpp"
+#include "cli/gradient_directions.hpp"
 #include "cli/over_threads.hpp"
 
 namespace articula::cli {
@@ -88,9 +91,10 @@ class Trajectories {
     for (int i = 0; i < draws && least > bearable; ++i) {
       choose_pose();
       const VectorX unbent = step_.next.q, bend = random_bend();
-      for (const double part : {1.0, 0.3, 0.1, 0.0}) {
+      // A little is better than nothing: things built on each other exactly have features that tie.
+      for (const double part : {1.0, 0.3, 0.1, 0.03, 0.01, 0.003}) {
         integrate(model_, unbent, bend, part, step_.next.q);
-        stay_in_ranges(part > 0.0);
+        stay_in_ranges(part > 0.01);
         const double depth = deepest(step_.next.q);
         if (depth < least) least = depth, best = step_.next.q;
         if (least <= bearable) break;
@@ -193,19 +197,41 @@ class Trajectories {
   }
 
   // Steps take joints to the very end of their range and leave them there, where there is no derivative if
-  // dry friction alone could hold them: a little off it there is one.
+  // dry friction alone could hold them, or if contacts leave the joint no way out: a little before it there
+  // is one.
   void disturb(State& state) {
     constexpr double at_end = 1e-9, off = 2e-5;
     for (const JointIndex& joint : model_.structure().joints) {
       if (joint.range < 0 || joint.type == JointType::ball) continue;
       const double* range = model_.theta().data() + joint.range;
       double& q = state.q[joint.q];
-      if (std::min(std::abs(q - range[0]), std::abs(q - range[1])) < at_end) q += off * normal();
+      if (std::abs(q - range[0]) < at_end) q += off * std::abs(normal());
+      if (std::abs(q - range[1]) < at_end) q -= off * std::abs(normal());
     }
     // Bodies that came to rest touch each other without a load, or creep at the least speed a solver can
     // tell: there is no derivative there, and next to it there is.
     const double speed = chance(0.6) ? 0.1 : 1e-3;
-    for (double& x : state.v) x += speed * normal();
+    const VectorX v = state.v;
+    for (int i = 0; i < 20 && (i == 0 || hardly_moves_in_medium(state)); ++i) {
+      for (Eigen::Index d = 0; d < v.size(); ++d) state.v[d] = v[d] + speed * normal();
+    }
+  }
+
+  // Drag has a kink in its slope where a body turns about in the medium: so near to it that no difference can
+  // tell the sides apart, but not at it.
+  bool hardly_moves_in_medium(const State& state) {
+    constexpr double least = 1e-9, clear = 1e-5;
+    if (!in_medium(model_)) return false;
+    Simulation::Lease workspace(simulation_, simulation_.step(state).serial);
+    FreeMotionWork& free = workspace->contact->free;
+    propagate_motion(model_, workspace->data, state.v.data(), nullptr);
+    force_switches(
+        model_, workspace->data, free.forces,
+        {state.q.data(), state.v.data(), state.activation.data(), free.control.data(), simulation_.dt()},
+        switches_);
+    return std::any_of(switches_.begin(), switches_.end(), [](const ForceSwitch& each) {
+      return each.kind == ForceSwitch::Kind::drag_direction && each.margin > least && each.margin < clear;
+    });
   }
 
   Events events_after(const CheckedState& start) {
@@ -233,6 +259,7 @@ class Trajectories {
   collision::Colliders colliders_;
   collision::Contacts contacts_;
   Flags in_loop_;
+  std::vector<ForceSwitch> switches_;
   std::mt19937 random_;
   std::normal_distribution<double> normal_;
   Step step_;
