@@ -1,12 +1,10 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include <atomic>
 #include <chrono>
 #include <limits>
 #include <memory>
 #include <mutex>
-#include <thread>
 
 #include "articula/error.hpp"
 #include "articula/io/load.hpp"
@@ -14,6 +12,7 @@
 #include "cli/command.hpp"
 #include "cli/gradient_check.hpp"
 #include "cli/gradient_states.hpp"
+#include "cli/over_threads.hpp"
 #include "cli/progress.hpp"
 #include "cli/rows.hpp"
 
@@ -99,37 +98,34 @@ void add(Summary& sum, const GradientCheck& check, const std::vector<BlockResult
 Summary check(const Model& model, Contact contact, const Options& options) {
   const int count = options.full ? std::max(options.states, 500) : options.states;
   const std::vector<CheckedState> states =
-      trajectory_states(model, contact, count, static_cast<unsigned>(options.seed));
+      trajectory_states(model, contact, count, static_cast<unsigned>(options.seed), options.threads);
   Summary sum;
   for (const std::string& name : block_names()) sum.blocks.push_back({.name = name});
   Progress progress(fmt::format("checking {}", to_string(contact)), states.size());
-  std::atomic<int> next = 0;
   std::mutex mutex;
+  std::vector<std::unique_ptr<GradientCheck>> idle;
   const auto begin = std::chrono::steady_clock::now();
-  const auto work = [&] {
-    GradientCheck checker(model, contact);
-    std::vector<BlockResult> results;
-    for (int i = next++; i < count; i = next++) {
-      const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-      if (!options.full && elapsed.count() > options.budget) return;  // the rows say how many there were
-      const auto seed = static_cast<unsigned>(options.seed + 7919 * i);
-      const bool taken = checker.run(states[i].state, states[i].input, seed, results);
+  over_threads(options.threads, count, [&](int i) {
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+    if (!options.full && elapsed.count() > options.budget) return;  // the rows say how many there were
+    std::unique_ptr<GradientCheck> checker;
+    {
       const std::lock_guard lock(mutex);
-      progress.advance();
-      ++sum.looked_at;
-      if (taken)
-        add(sum, checker, results, states[i].in_contact, i, options);
-      else
-        ++sum.failed;
+      if (!idle.empty()) checker = std::move(idle.back()), idle.pop_back();
     }
-  };
-  const int threads = options.threads > 0
-                          ? options.threads
-                          : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  std::vector<std::thread> others;
-  for (int i = 1; i < threads; ++i) others.emplace_back(work);
-  work();
-  for (std::thread& other : others) other.join();
+    if (!checker) checker = std::make_unique<GradientCheck>(model, contact);
+    std::vector<BlockResult> results;
+    const auto seed = static_cast<unsigned>(options.seed + 7919 * i);
+    const bool taken = checker->run(states[i].state, states[i].input, seed, results);
+    const std::lock_guard lock(mutex);
+    progress.advance();
+    ++sum.looked_at;
+    if (taken)
+      add(sum, *checker, results, states[i].in_contact, i, options);
+    else
+      ++sum.failed;
+    idle.push_back(std::move(checker));
+  });
   return sum;
 }
 

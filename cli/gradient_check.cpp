@@ -3,12 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
-#include "articula/contact/overruled.hpp"
 #include "articula/derivatives/differences.hpp"
-#include "articula/dynamics/force_switches.hpp"
-#include "articula/kinematics/motion.hpp"
 #include "cli/gradient_directions.hpp"
 
 namespace articula::cli {
@@ -23,8 +19,8 @@ constexpr ParameterKind kinds[] = {
     ParameterKind::gravity,   ParameterKind::dt};
 
 constexpr double accurate = 3e-8;   // relative error at which differences need not be better
+constexpr double zero = 2e-12;      // a block below it is zero: its sums are known to no more digits
 constexpr double undecided = 1e-6;  // where differences are less sure than this they are not held against us
-constexpr double turned = 0.98;     // cosine: what slides in another direction than this is another choice
 
 }  // namespace
 
@@ -37,107 +33,6 @@ const std::vector<std::string>& block_names() {
   return names;
 }
 
-// What must be the same in all evaluations: the modes of every row that carries something, which loops close
-// as fast as they may, roughly where sliding contacts slide to (a law that is held goes on beyond a reversal,
-// to another root), and the sides of all kinks of forces. Rows that come and go without carrying anything do
-// not matter.
-struct GradientCheck::Signature {
-  struct Row {
-    std::uint64_t key;
-    std::array<RowMode, 6> mode;
-    BiasMode bias;
-    unsigned capped;                 // a bit for each row
-    std::array<double, 7> slides{};  // the direction in the world, if it does: slip, spin, roll
-
-    bool same(const Row& there) const {
-      if (key != there.key || mode != there.mode || bias != there.bias || capped != there.capped)
-        return false;
-      const double cosine = std::inner_product(slides.begin(), slides.end(), there.slides.begin(), 0.0);
-      return mode[1] != RowMode::slide || cosine > turned;
-    }
-  };
-  std::vector<Row> rows;
-  std::vector<int> sides;
-  std::vector<ForceSwitch> switches;
-  static constexpr int either_side = 2;
-
-  static bool stands(RowMode mode) {
-    return mode == RowMode::yield || mode == RowMode::yield_upper || mode == RowMode::yield_lower;
-  }
-
-  // Modes that are held are what they are, whatever their impulses say.
-  void read_rows(const ContactRows& from, double recovery_speed, bool held = false) {
-    rows.clear();
-    std::vector<RowMode> modes = from.mode;
-    if (!held) overrule_friction(from, modes);
-    for (const Item& item : from.items()) {
-      const int at = from.row_of(item);
-      if (item.kind == RowKind::dry_friction && overruled(from, item, from.mode)) continue;
-      Row row{item.key, {}, item.bias, 0};
-      bool carries = false;
-      for (int i = 0; i < item.rows; ++i) {
-        row.mode[i] = stands(modes[at + i]) ? RowMode::hold : modes[at + i];
-        carries |= row.mode[i] != RowMode::free;
-      }
-      if (item.kind == RowKind::equality) row.capped = capped_lanes(from, item, recovery_speed);
-      if (item.kind == RowKind::contact && item.rows > 1 && row.mode[1] == RowMode::slide) {
-        row.slides = world_slip(from, item);
-      }
-      if (carries) rows.push_back(row);
-    }
-  }
-
-  // Tangents are a choice that may jump: directions are compared in the world.
-  static std::array<double, 7> world_slip(const ContactRows& from, const Item& item) {
-    const collision::ContactFrame& frame = from.frame(item);
-    const Vec3 axes[5] = {frame.t1, frame.t2, {}, frame.t1, frame.t2};
-    std::array<double, 7> slip{};
-    double squared = 0.0;
-    for (int i = 0; i + 1 < item.rows; ++i) {
-      const double speed = from.block(item).mu[i] * from.sigma[from.row_of(item) + 1 + i];
-      squared += speed * speed;
-      if (i == 2) slip[3] = speed;
-      for (int k = 0; k < 3 && i != 2; ++k) slip[(i < 2 ? 0 : 4) + k] += speed * axes[i][k];
-    }
-    for (double& x : slip) x /= std::sqrt(std::max(squared, 1e-300));
-    return slip;
-  }
-
-  static unsigned capped_lanes(const ContactRows& from, const Item& item, double recovery_speed) {
-    unsigned bits = 0;
-    for (int k = 0; k < item.quads; ++k) {
-      for (int lane = 0; lane < 4; ++lane) {
-        if (std::abs(from.quads()[item.quad + k].bias[lane]) >= recovery_speed) bits |= 1u << (4 * k + lane);
-      }
-    }
-    return bits;
-  }
-
-  bool same_rows(const Signature& there) const {
-    return std::equal(rows.begin(), rows.end(), there.rows.begin(), there.rows.end(),
-                      [](const Row& a, const Row& b) { return a.same(b); });
-  }
-
-  // What rests in a medium may move either way: the second derivative of its drag jumps, not the first.
-  void read_sides(const Model& model, Data& data, const FreeMotionWork& free, double dt) {
-    propagate_motion(model, data, free.v.data(), nullptr);  // a step may leave those of its end
-    force_switches(model, data, free.forces,
-                   {free.q.data(), free.v.data(), free.activation.data(), free.control.data(), dt}, switches);
-    sides.clear();
-    for (const ForceSwitch& each : switches) {
-      const bool still = each.kind == ForceSwitch::Kind::drag_direction && each.margin < 1e-9;
-      sides.push_back(still ? either_side : each.side);
-    }
-  }
-
-  bool same_sides(const Signature& there) const {
-    for (size_t i = 0; i < sides.size(); ++i) {
-      if (sides[i] != there.sides[i] && sides[i] != either_side) return false;
-    }
-    return true;
-  }
-};
-
 GradientCheck::GradientCheck(const Model& model, Contact contact)
     : model_(model),
       settings_(complete(model, {.contact = contact})),
@@ -146,12 +41,7 @@ GradientCheck::GradientCheck(const Model& model, Contact contact)
       data_(model),
       work_(model),
       derivatives_(model),
-      disturbed_(model, settings_),
-      signature_(std::make_unique<Signature>()) {}
-
-GradientCheck::~GradientCheck() = default;
-
-bool GradientCheck::in_contact() const { return !signature_->rows.empty(); }
+      disturbed_(model, settings_) {}
 
 MatrixX GradientCheck::along(const MatrixX& directions) {
   inconsistency_ = 0.0;
@@ -182,6 +72,27 @@ double noise_of(const F& f, const bool& same) {
 
 }  // namespace
 
+// A step from z + t dz, and whether it shares the signature of the undisturbed one.
+VectorX GradientCheck::evaluate(const VectorX& dz, double t, bool held, bool& same) {
+  VectorX x(disturbed_.outputs());
+  same = same && disturbed_.at(dz, t, x) && disturbed_.report().contact != SolveStatus::inexact;
+  if (!same) return x;
+  const double dt_rate = dz[disturbed_.layout().theta + model_.structure().timestep];
+  there_.read_rows(disturbed_.contact()->rows, settings_.recovery_speed, held);
+  there_.read_sides(disturbed_.model(), disturbed_.data(), disturbed_.motion(), *settings_.dt + t * dt_rate);
+  same = signature_.same_rows(there_) && signature_.same_sides(there_);
+  return x;
+}
+
+// False where other modes are sure to be found: finding them may take long.
+bool GradientCheck::keeps_apart(const VectorX& dz, double t) {
+  VectorX x(disturbed_.outputs());
+  disturbed_.hold_modes(true);
+  const bool passes = disturbed_.at(dz, t, x) && passes_through(disturbed_.contact()->rows);
+  disturbed_.hold_modes(false);
+  return !passes;
+}
+
 // Of the step with its modes held, or as it is. A first step counts only if all evaluations share the
 // signature of the undisturbed one. First steps are tried until the estimated error is far below what is
 // asked for, in a block whose largest number is `scale`; functions may vary fast, and may be noisy. A kink
@@ -189,47 +100,49 @@ double noise_of(const F& f, const bool& same) {
 // through all first steps and counts as error also what two tables that follow each other differ by. False if
 // there is no such step.
 bool GradientCheck::difference(const VectorX& dz, bool held, bool jumps, double scale, bool thorough,
-                               VectorX& derivative, VectorX& rounding) {
+                               Reference& reference) {
   disturbed_.hold_modes(held);
-  VectorX x(disturbed_.outputs());
-  Signature there;
   bool same = true;
-  const double dt_rate = dz[disturbed_.layout().theta + model_.structure().timestep];
-  const auto evaluate = [&](double t) -> VectorX {
-    same = disturbed_.at(dz, t, x) && same && disturbed_.report().contact != SolveStatus::inexact;
-    if (!same) return x;
-    there.read_rows(disturbed_.contact()->rows, settings_.recovery_speed, held);
-    there.read_sides(model_, disturbed_.data(), disturbed_.motion(), *settings_.dt + t * dt_rate);
-    same = signature_->same_rows(there) && signature_->same_sides(there);
-    return x;
-  };
-  const double noise = thorough ? std::max(noise_, noise_of(evaluate, same)) : noise_;
+  const auto f = [&](double t) { return evaluate(dz, t, held, same); };
+  const double noise = thorough ? std::max(noise_, noise_of(f, same)) : noise_;
   Differences best, previous;
   const double floor = std::max(1e-3 * scale, 1e-9);
   const auto error = [&](const Differences& of) {
     return (of.error.array() / of.derivative.cwiseAbs().array().max(floor)).maxCoeff();
   };
+  // Of a block that is zero it is enough to know that.
+  const double wanted = scale < zero ? 0.1 : accurate;
   const auto enough = [&](const Differences& so_far) {
-    return !same || (!thorough && error(so_far) <= accurate);
+    return !same || (!thorough && error(so_far) <= wanted);
   };
+  double largest = 0.0;                     // of what steps return
+  const auto hopeless = [&](double step) {  // rounding alone would be more than the error is already
+    const double rounding = std::max(std::numeric_limits<double>::epsilon() * largest, noise) / step;
+    return best.derivative.size() > 0 && best.error.maxCoeff() <= rounding;
+  };
+  reference.outermost.clear();
   constexpr double quick[] = {1e-2, 1e-3, 1e-1, 1e-4, 1e-5, 1e-6, 1e-7, 1.0};
-  constexpr double all[] = {1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7};
-  // Steps that crossed a change of modes along other directions of the block come last: finding other modes
-  // takes long.
+  constexpr double all[] = {1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0};
+  double crossing = std::numeric_limits<double>::infinity();  // the smallest first step that leads there
   const auto look = [&](size_t k) {
     const double step = thorough ? all[k] : quick[k];
-    same = true;
-    evaluate(step);
-    if (same) evaluate(-step);
+    if (hopeless(step) || step > crossing) return false;
+    same = held || (keeps_apart(dz, step) && keeps_apart(dz, -step));
+    const VectorX ahead = same ? f(step) : VectorX();
+    const VectorX behind = same ? f(-step) : ahead;
+    const auto known = [&](double t) { return t == step ? ahead : t == -step ? behind : f(t); };
     Differences found;
-    if (same) found = ridders_differences(evaluate, step, jumps, noise, enough);
+    if (same) found = ridders_differences(known, step, jumps, noise, enough);
     if (!same) {
+      crossing = step;
       ++crossed_[k];
       return false;
     }
+    largest = std::max({largest, ahead.cwiseAbs().maxCoeff(), behind.cwiseAbs().maxCoeff()});
+    reference.outermost.push_back({step, ahead, behind});
     if (!thorough) {
       keep_better(best, found);
-      return error(best) <= accurate;
+      return error(best) <= wanted;
     }
     const Differences own = found;
     if (previous.derivative.size() > 0) {
@@ -239,6 +152,8 @@ bool GradientCheck::difference(const VectorX& dz, bool held, bool jumps, double 
     previous = own;
     return false;
   };
+  // Steps that crossed a change of modes along other directions of the block come last: finding other modes
+  // takes long.
   const std::array<int, 8> crossed = crossed_;
   bool sure = false;
   for (const bool often : {false, true}) {
@@ -249,9 +164,26 @@ bool GradientCheck::difference(const VectorX& dz, bool held, bool jumps, double 
   }
   if (best.derivative.size() == 0) best = previous;
   if (best.derivative.size() == 0) return false;
-  derivative = best.derivative;
-  rounding = best.rounding;
-  uncertainty_ = std::max(uncertainty_, error(best));
+  reference.derivative = best.derivative;
+  reference.rounding = best.rounding;
+  reference.error = error(best);
+  return true;
+}
+
+// Where the step as it is keeps its modes it is the step with modes held: one table serves both if the two
+// agree at the table's ends.
+bool GradientCheck::agrees_with_held(const VectorX& dz, double scale, const Reference& reference) {
+  disturbed_.hold_modes(true);
+  const double floor = std::max(1e-3 * scale, 1e-9);
+  bool same = true;
+  for (const auto& [step, ahead, behind] : reference.outermost) {
+    for (const double sign : {1.0, -1.0}) {
+      const VectorX held = evaluate(dz, sign * step, true, same);
+      if (!same) return false;
+      const double off = (held - (sign > 0.0 ? ahead : behind)).cwiseAbs().maxCoeff();
+      if (!(off <= accurate * floor * step)) return false;
+    }
+  }
   return true;
 }
 
@@ -273,9 +205,9 @@ namespace {
 // block that is zero need only be found below the smallest number that counts. No sum of terms of order 100
 // (1 / h) is known to more than some 13 digits behind the point.
 VectorX errors_of(const MatrixX& A, const MatrixX& R, const MatrixX& rounding) {
-  constexpr double counts = 1e-9, digits = 2e-13;
+  constexpr double counts = 1e-9, digits = 0.1 * zero;
   const double largest = R.cwiseAbs().maxCoeff(), floor = std::max(1e-3 * largest, counts);
-  if (A.cwiseAbs().maxCoeff() < 10.0 * digits && largest < counts) return VectorX::Zero(A.cols());
+  if (A.cwiseAbs().maxCoeff() < zero && largest < counts) return VectorX::Zero(A.cols());
   const auto off = ((A - R).cwiseAbs() - rounding).array() - digits;
   return (off.max(0.0) / R.cwiseAbs().array().max(floor)).colwise().maxCoeff();
 }
@@ -291,30 +223,39 @@ void GradientCheck::compare(const MatrixX& derivative, const MatrixX& directions
   block.present = true;
   block.one_sided = inconsistency_ > 1e-9 || certificate_.one_sided;
   block.largest = derivative.cwiseAbs().maxCoeff();
-  MatrixX reference(derivative.rows(), directions.cols()), rounding = reference;
-  for (const bool held : {true, false}) {
+  const double scale = block.largest;
+  MatrixX references(derivative.rows(), directions.cols()), rounding = references;
+  std::vector<Reference> as_it_is(static_cast<size_t>(directions.cols())), with_modes_held = as_it_is;
+  for (const bool held : {false, true}) {
     bool& left_out = held ? block.frozen_left_out : block.true_left_out;
     left_out = !held && !found_cold(directions.col(0));
     VectorX errors = VectorX::Constant(directions.cols(), std::numeric_limits<double>::infinity());
+    double uncertainty = 0.0;
     for (const bool thorough : {false, true}) {
-      VectorX column, rounded;
-      uncertainty_ = 0.0;
       crossed_.fill(0);
+      uncertainty = 0.0;
       for (Eigen::Index i = 0; i < directions.cols() && !left_out; ++i) {
         if (errors[i] <= undecided) continue;
-        left_out = !difference(directions.col(i), held, jumps, block.largest, thorough, column, rounded);
+        const VectorX dz = directions.col(i);
+        Reference& reference = (held ? with_modes_held : as_it_is)[static_cast<size_t>(i)];
+        const Reference& other = as_it_is[static_cast<size_t>(i)];
+        if (held && !thorough && std::isfinite(other.error) && agrees_with_held(dz, scale, other))
+          reference = other;
+        else
+          left_out = !difference(dz, held, jumps, scale, thorough, reference);
         if (left_out) break;
-        reference.col(i) = column;
-        rounding.col(i) = rounded;
+        references.col(i) = reference.derivative;
+        rounding.col(i) = reference.rounding;
+        uncertainty = std::max(uncertainty, reference.error);
       }
       if (left_out) break;
-      errors = errors_of(derivative, reference, rounding);
+      errors = errors_of(derivative, references, rounding);
       if (errors.maxCoeff() <= undecided) break;
     }
     if (left_out) continue;
     const double error = errors.maxCoeff();
     // Steps short enough to keep the modes may be too short to tell: such differences decide nothing.
-    left_out = !held && error > undecided && error < uncertainty_;
+    left_out = !held && error > undecided && error < uncertainty;
     if (!left_out) (held ? block.frozen_error : block.true_error) = error;
   }
 }
@@ -354,10 +295,10 @@ bool GradientCheck::run(const State& start, const Input& input, unsigned seed,
   WarmStart cold;
   const ImpulseSettings settings = impulse_settings(settings_);
   blocks.assign(block_names().size(), {});
-  signature_->rows.clear();
+  signature_.clear();
   if (impulse_step(model_, data_, work_, settings, input, end, cold).status != StepStatus::ok) return false;
-  signature_->read_rows(work_.rows, settings_.recovery_speed);
-  signature_->read_sides(model_, data_, work_.free, settings.dt);
+  signature_.read_rows(work_.rows, settings_.recovery_speed);
+  signature_.read_sides(model_, data_, work_.free, settings.dt);
   const double fastest = std::max(
       {work_.v_free.cwiseAbs().maxCoeff(), start.v.cwiseAbs().maxCoeff(), start.q.cwiseAbs().maxCoeff()});
   noise_ = 2.0 * std::numeric_limits<double>::epsilon() * fastest;

@@ -2,9 +2,11 @@
 // Derivatives of one step against Ridders' extrapolated differences of it: with its modes held, and as it is.
 
 #include <array>
+#include <limits>
 #include <random>
 
 #include "articula/simulation/disturbed_step.hpp"
+#include "cli/step_signature.hpp"
 
 namespace articula::cli {
 
@@ -25,21 +27,30 @@ const std::vector<std::string>& block_names();
 class GradientCheck {
  public:
   GradientCheck(const Model& model, Contact contact);
-  ~GradientCheck();
 
   // Everything about the step from `start`; false if it cannot be taken, or has no derivative.
   bool run(const State& start, const Input& input, unsigned seed, std::vector<BlockResult>& blocks);
-  bool in_contact() const;                                   // some law held in the last step
   double adjoint_error() const { return adjoint_error_; }    // against the transposed Jacobians
   double jacobian_error() const { return jacobian_error_; }  // against products along every state
 
  private:
-  struct Signature;
+  struct Reference {
+    struct Ends {
+      double step;
+      VectorX ahead, behind;  // the outermost evaluations of a table
+    };
+    VectorX derivative, rounding;
+    double error = std::numeric_limits<double>::infinity();  // by its own estimate, relative to the block
+    std::vector<Ends> outermost;
+  };
   void compare(const MatrixX& derivative, const MatrixX& directions, bool jumps, BlockResult& block);
   MatrixX along(const MatrixX& directions);
   void leave_out_what_cannot_change(MatrixX& directions);
-  bool difference(const VectorX& dz, bool held, bool jumps, double scale, bool thorough, VectorX& derivative,
-                  VectorX& rounding);
+  VectorX evaluate(const VectorX& dz, double t, bool held, bool& same);
+  bool difference(const VectorX& dz, bool held, bool jumps, double scale, bool thorough,
+                  Reference& reference);
+  bool keeps_apart(const VectorX& dz, double t);
+  bool agrees_with_held(const VectorX& dz, double scale, const Reference& reference);
   bool found_cold(const VectorX& dz);
   void check_adjoint(const MatrixX& by_state, const MatrixX& by_control, std::mt19937& random);
 
@@ -50,12 +61,11 @@ class GradientCheck {
   ImpulseWork work_;
   ImpulseDerivatives derivatives_;
   DisturbedStep disturbed_;
-  std::unique_ptr<Signature> signature_;
+  StepSignature signature_, there_;  // of the undisturbed step, of another
   GradientCertificate certificate_;
   double adjoint_error_ = 0.0, jacobian_error_ = 0.0, inconsistency_ = 0.0;
   double noise_ = 0.0;            // of what a step returns
   std::array<int, 8> crossed_{};  // how often each first step led to other modes, in this block
-  double uncertainty_ = 0.0;      // of the last references, by their own estimate
 };
 
 }  // namespace articula::cli

@@ -1,20 +1,47 @@
 #include "cli/gradient_states.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
+#include <numeric>
 #include <random>
 
 #include "articula/collision/detect.hpp"
 #include "articula/contact/constraints.hpp"
+#include "articula/dynamics/force_switches.hpp"
 #include "articula/kinematics/forward.hpp"
 #include "articula/kinematics/manifold.hpp"
+#include "articula/kinematics/motion.hpp"
+#include "cli/gradient_directions.hpp"
+#include "cli/over_threads.hpp"
 
 namespace articula::cli {
 
 namespace {
 
-constexpr double wanted_in_contact = 0.7;  // share of the states
-constexpr int patience = 60;               // candidates passed over, per state, until flight will do
+// Things that may happen in a step, and the share of the states in which they should: what a block of
+// parameters is about must happen often enough for the block to be seen.
+enum Event { carries, slides, at_limit, bounces, events };
+constexpr double wanted[events] = {0.7, 0.2, 0.15, 0.15};
+using Events = std::array<bool, events>;
+
+constexpr int together = 20;       // states that one generator makes
+constexpr int patience = 60;       // candidates passed over, per state, until flight will do
+constexpr int less_patience = 12;  // until what is rare need not be there
+
+// What can never happen is not waited for.
+Events possible(const Model& model, const collision::Colliders& colliders) {
+  const auto any = [&](ParameterKind kind) {
+    for (const ParameterSlice& slice : model.parameters().of_kind(kind)) {
+      if (!model.theta().segment(slice.offset, slice.size).isZero(0.0)) return true;
+    }
+    return false;
+  };
+  const bool touches = colliders.swept() || !colliders.pairs().empty(), limits = any(ParameterKind::limits);
+  return {touches || limits, touches && any(ParameterKind::friction), limits,
+          touches && any(ParameterKind::restitution)};
+}
 
 class Trajectories {
  public:
@@ -27,18 +54,22 @@ class Trajectories {
         in_loop_(find_loops(model)),
         random_(seed) {}
 
-  std::vector<CheckedState> states(int count) {
-    std::vector<CheckedState> list;
-    int touching = 0, passed_over = 0;
+  void fill(CheckedState* list, int count) {
+    std::array<int, events> missing{};
+    const Events can = possible(model_, colliders_);
+    for (int e = 0; e < events; ++e) missing[e] = can[e] ? static_cast<int>(wanted[e] * count + 0.5) : 0;
     begin();
-    while (static_cast<int>(list.size()) < count) {
+    for (int made = 0, passed_over = 0; made < count;) {
       CheckedState next = sample();
-      const bool enough = touching >= wanted_in_contact * static_cast<double>(list.size());
-      if (!next.in_contact && !enough && passed_over++ < patience * count) continue;
-      touching += next.in_contact;
-      list.push_back(std::move(next));
+      const Events seen = events_after(next);
+      bool welcome = std::accumulate(missing.begin(), missing.end(), 0) < count - made;
+      for (int e = 0; e < events; ++e) welcome |= seen[e] && missing[e] > 0;
+      const int most = missing[carries] > 0 ? patience : less_patience;
+      if (!welcome && passed_over++ < most * count) continue;
+      for (int e = 0; e < events; ++e) missing[e] -= seen[e] && missing[e] > 0;
+      next.in_contact = seen[carries];
+      list[made++] = std::move(next);
     }
-    return list;
   }
 
  private:
@@ -48,35 +79,51 @@ class Trajectories {
   double normal() { return normal_(random_); }
   bool chance(double probability) { return uniform(0.0, 1.0) < probability; }
 
-  // Where the robot stands, or as it was built; bent a little, some joints at an end of their range.
+  // Where the robot stands, or as it was built; bent a little, some joints at an end of their range. Robots
+  // bent into themselves are no states that a trajectory leads to, and take long to come apart.
   void begin() {
+    constexpr double bearable = 0.005;  // m
+    constexpr int draws = 5;
     step_ = Step{.input = step_.input};
     step_.next = neutral_state(model_);
-    const auto& keys = model_.description().keyframes;
-    if (!keys.empty() && chance(0.7)) {
-      const auto& key = keys[static_cast<size_t>(uniform(0.0, static_cast<double>(keys.size()) - 1e-9))];
-      if (!key.q.empty()) step_.next.q = Eigen::Map<const VectorX>(key.q.data(), model_.nq());
+    VectorX best;
+    double least = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < draws && least > bearable; ++i) {
+      choose_pose();
+      const VectorX unbent = step_.next.q, bend = random_bend();
+      // A little is better than nothing: things built on each other exactly have features that tie.
+      for (const double part : {1.0, 0.3, 0.1, 0.03, 0.01, 0.003}) {
+        integrate(model_, unbent, bend, part, step_.next.q);
+        stay_in_ranges(part > 0.01);
+        const double depth = deepest(step_.next.q);
+        if (depth < least) least = depth, best = step_.next.q;
+        if (least <= bearable) break;
+      }
     }
-    VectorX bend(model_.nv());
-    const double wild = chance(0.3) ? 0.5 : 0.05;
-    for (double& x : bend) x = wild * normal();
-    const Structure& s = model_.structure();
-    for (const JointIndex& joint : s.joints) {
-      if (joint.type == JointType::free) bend.segment(joint.dof, 3) *= 0.2;
-    }
-    bend = in_loop_.select(0.0, bend);
-    bend_within_reason(bend);
-    for (const JointIndex& joint : s.joints) {
-      if (joint.range < 0 || joint.type == JointType::ball || in_loop_[joint.dof]) continue;
-      const double *range = model_.theta().data() + joint.range, slack = 1e-3 * (range[1] - range[0]);
-      double& q = step_.next.q[joint.q];
-      if (chance(0.15)) q = chance(0.5) ? range[0] : range[1];
-      q = std::clamp(q, range[0] + slack, range[1] - slack);
-    }
+    step_.next.q = best;
     const double speed = chance(0.5) ? 1.5 : 0.2;
     for (double& x : step_.next.v) x = speed * normal();
     left_ = 20 + static_cast<int>(uniform(0.0, 3.0) / simulation_.dt());
     left_ = std::min(left_, 1500);
+    choose_controls();
+  }
+
+  void choose_pose() {
+    step_.next.q = neutral_state(model_).q;
+    const auto& keys = model_.description().keyframes;
+    if (keys.empty() || !chance(0.7)) return;
+    const auto& key = keys[static_cast<size_t>(uniform(0.0, static_cast<double>(keys.size()) - 1e-9))];
+    if (!key.q.empty()) step_.next.q = Eigen::Map<const VectorX>(key.q.data(), model_.nq());
+  }
+
+  VectorX random_bend() {
+    VectorX bend(model_.nv());
+    const double wild = chance(0.3) ? 0.5 : 0.05;
+    for (double& x : bend) x = wild * normal();
+    for (const JointIndex& joint : model_.structure().joints) {
+      if (joint.type == JointType::free) bend.segment(joint.dof, 3) *= 0.2;
+    }
+    return in_loop_.select(0.0, bend);
   }
 
   using Flags = Eigen::Array<bool, Eigen::Dynamic, 1>;  // per dof
@@ -104,16 +151,15 @@ class Trajectories {
     return tied;
   }
 
-  // Robots bent into themselves are no states that a trajectory leads to, and take long to come apart.
-  void bend_within_reason(const VectorX& bend) {
-    constexpr double bearable = 0.02;  // m
-    const VectorX unbent = step_.next.q;
-    const double at_first = deepest(unbent);
-    for (const double part : {1.0, 0.5, 0.2, 0.1, 0.05}) {
-      integrate(model_, unbent, bend, part, step_.next.q);
-      if (deepest(step_.next.q) <= at_first + bearable) return;
+  // Some joints at an end of their range, if that is wanted.
+  void stay_in_ranges(bool ends) {
+    for (const JointIndex& joint : model_.structure().joints) {
+      if (joint.range < 0 || joint.type == JointType::ball || in_loop_[joint.dof]) continue;
+      const double *range = model_.theta().data() + joint.range, slack = 1e-3 * (range[1] - range[0]);
+      double& q = step_.next.q[joint.q];
+      if (ends && chance(0.15)) q = chance(0.5) ? range[0] : range[1];
+      q = std::clamp(q, range[0] + slack, range[1] - slack);
     }
-    step_.next.q = unbent;
   }
 
   double deepest(const VectorX& q) {
@@ -137,7 +183,7 @@ class Trajectories {
 
   CheckedState sample() {
     const int steps = 3 + static_cast<int>(uniform(0.0, 40.0));
-    choose_controls();
+    if (chance(0.2)) choose_controls();  // some are held for long: robots get somewhere
     for (int i = 0; i < steps; ++i, --left_) {
       if (left_ <= 0) begin();
       simulation_.step(step_.next, step_.input, step_);
@@ -147,38 +193,64 @@ class Trajectories {
     }
     CheckedState found{step_.next, step_.input, false};
     disturb(found.state);
-    Step probe = simulation_.step(found.state, found.input);
-    found.in_contact = probe.ok() && carries(probe);
     return found;
   }
 
   // Steps take joints to the very end of their range and leave them there, where there is no derivative if
-  // dry friction alone could hold them: a little off it there is one.
+  // dry friction alone could hold them, or if contacts leave the joint no way out: a little before it there
+  // is one.
   void disturb(State& state) {
     constexpr double at_end = 1e-9, off = 2e-5;
     for (const JointIndex& joint : model_.structure().joints) {
       if (joint.range < 0 || joint.type == JointType::ball) continue;
       const double* range = model_.theta().data() + joint.range;
       double& q = state.q[joint.q];
-      if (std::min(std::abs(q - range[0]), std::abs(q - range[1])) < at_end) q += off * normal();
+      if (std::abs(q - range[0]) < at_end) q += off * std::abs(normal());
+      if (std::abs(q - range[1]) < at_end) q -= off * std::abs(normal());
     }
     // Bodies that came to rest touch each other without a load, or creep at the least speed a solver can
     // tell: there is no derivative there, and next to it there is.
     const double speed = chance(0.6) ? 0.1 : 1e-3;
-    for (double& x : state.v) x += speed * normal();
+    const VectorX v = state.v;
+    for (int i = 0; i < 20 && (i == 0 || hardly_moves_in_medium(state)); ++i) {
+      for (Eigen::Index d = 0; d < v.size(); ++d) state.v[d] = v[d] + speed * normal();
+    }
   }
 
-  bool carries(const Step& probe) {
-    for (const StepContact& contact : probe.contacts) {
-      if (contact.mode != ContactMode::separating) return true;
-    }
+  // Drag has a kink in its slope where a body turns about in the medium: so near to it that no difference can
+  // tell the sides apart, but not at it.
+  bool hardly_moves_in_medium(const State& state) {
+    constexpr double least = 1e-9, clear = 1e-5;
+    if (!in_medium(model_)) return false;
+    Simulation::Lease workspace(simulation_, simulation_.step(state).serial);
+    FreeMotionWork& free = workspace->contact->free;
+    propagate_motion(model_, workspace->data, state.v.data(), nullptr);
+    force_switches(
+        model_, workspace->data, free.forces,
+        {state.q.data(), state.v.data(), state.activation.data(), free.control.data(), simulation_.dt()},
+        switches_);
+    return std::any_of(switches_.begin(), switches_.end(), [](const ForceSwitch& each) {
+      return each.kind == ForceSwitch::Kind::drag_direction && each.margin > least && each.margin < clear;
+    });
+  }
+
+  Events events_after(const CheckedState& start) {
+    Events seen{};
+    const Step probe = simulation_.step(start.state, start.input);
+    if (!probe.ok()) return seen;
     const Simulation::Lease workspace(simulation_, probe.serial);
     const ContactRows& rows = workspace->contact->rows;
     for (const Item& item : rows.items()) {
+      const RowMode* mode = rows.mode.data() + rows.row_of(item);
       const bool limit = item.kind == RowKind::joint_limit || item.kind == RowKind::tendon_limit;
-      if (limit && rows.mode[rows.row_of(item)] != RowMode::free) return true;
+      if (mode[0] == RowMode::free || (item.kind != RowKind::contact && !limit)) continue;
+      seen[carries] = true;
+      seen[at_limit] |= limit;
+      seen[bounces] |= item.kind == RowKind::contact && item.bias == BiasMode::bounce;
+      for (int i = 1; i < item.rows && !limit; ++i)
+        seen[slides] |= mode[i] == RowMode::slide || mode[i] == RowMode::upper || mode[i] == RowMode::lower;
     }
-    return false;
+    return seen;
   }
 
   const Model& model_;
@@ -187,6 +259,7 @@ class Trajectories {
   collision::Colliders colliders_;
   collision::Contacts contacts_;
   Flags in_loop_;
+  std::vector<ForceSwitch> switches_;
   std::mt19937 random_;
   std::normal_distribution<double> normal_;
   Step step_;
@@ -195,8 +268,15 @@ class Trajectories {
 
 }  // namespace
 
-std::vector<CheckedState> trajectory_states(const Model& model, Contact contact, int count, unsigned seed) {
-  return Trajectories(model, contact, seed).states(count);
+std::vector<CheckedState> trajectory_states(const Model& model, Contact contact, int count, unsigned seed,
+                                            int threads) {
+  std::vector<CheckedState> list(static_cast<size_t>(count));
+  over_threads(threads, (count + together - 1) / together, [&](int chunk) {
+    const int begin = chunk * together;
+    Trajectories(model, contact, seed + 104729u * static_cast<unsigned>(chunk))
+        .fill(list.data() + begin, std::min(together, count - begin));
+  });
+  return list;
 }
 
 }  // namespace articula::cli

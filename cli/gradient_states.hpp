@@ -12,7 +12,9 @@ struct CheckedState {
   bool in_contact = false;  // a contact or a limit carries something
 };
 
-// As many as wanted, most of them in contact if the model ever is; the same for the same seed.
-std::vector<CheckedState> trajectory_states(const Model& model, Contact contact, int count, unsigned seed);
+// As many as wanted. Most of them are in contact, and some slide, bounce, or are at an end of a range, if the
+// model ever does; the same for the same seed, over however many threads.
+std::vector<CheckedState> trajectory_states(const Model& model, Contact contact, int count, unsigned seed,
+                                            int threads);
 
 }  // namespace articula::cli

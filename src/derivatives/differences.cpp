@@ -75,7 +75,9 @@ Differences ridders_differences(const std::function<VectorX(double)>& f, double 
     even.add(difference, rounding, best);
     if (jumps) all.add(difference, rounding, best);
     if (level >= 5 && settled(best)) break;
-    if (level >= 4 && enough && enough(best)) break;
+    // No entry to come has less rounding than these differences.
+    if (level >= 3 && best.error.maxCoeff() <= rounding) break;
+    if (level >= 3 && enough && enough(best)) break;
   }
   return best;
 }

@@ -75,6 +75,7 @@ bool DisturbedStep::at(const ConstVectorRef& dz, double t, VectorRef x) {
   const auto dtheta = dz.tail(model.theta().size());
   const double dt = *settings_.dt + t * dtheta[timestep];
   bool taken = false, varied = false;
+  variant_.reset();
   for (int i = 0; i < dtheta.size() && !varied; ++i) varied = dtheta[i] != 0.0 && i != timestep;
   if (!varied) {
     taken = dt > 0.0 && take(model, dt, changed_, state_, held_);
@@ -82,8 +83,8 @@ bool DisturbedStep::at(const ConstVectorRef& dz, double t, VectorRef x) {
     VectorX theta = model.theta() + t * dtheta;
     theta[timestep] = model.theta()[timestep];
     try {
-      const Model variant = model.with(theta);
-      taken = dt > 0.0 && take(variant, dt, changed_, state_, held_);
+      variant_.emplace(model.with(theta));
+      taken = dt > 0.0 && take(*variant_, dt, changed_, state_, held_);
     } catch (const Error&) {  // numbers that describe no real body
       return false;
     }

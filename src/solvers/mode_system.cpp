@@ -399,4 +399,15 @@ bool ModeSystem::solve(const ContactProblem& problem, const RowMode* mode, Slide
   return false;
 }
 
+// Near them velocities of soft laws are those of hard ones, however slow. What is left open is chosen as
+// everywhere, with the directions found.
+bool ModeSystem::solve_near(const ContactProblem& problem, const RowMode* mode, SlideState* slides,
+                            double* lam, double* sigma, const double* near) {
+  if (!solve(problem, mode, slides, lam, sigma, near)) return false;
+  std::fill(centre_.begin(), centre_.end(), 0.0);
+  list_unknowns(problem, mode, slides, unknowns_);
+  start_from(lam);
+  return factor_system(problem, softness_) && harden(problem, mode, slides, lam, sigma);
+}
+
 }  // namespace articula

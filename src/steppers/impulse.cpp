@@ -66,13 +66,17 @@ namespace {
 bool solve_frozen(ImpulseWork& work, const FrozenModes& frozen, double gravity_step) {
   ContactRows& rows = work.rows;
   std::vector<SlideState> slides(rows.items().size());
+  std::vector<double> near(rows.size(), 0.0);
   std::fill(rows.mode.begin(), rows.mode.end(), RowMode::free);
   for (const Item& item : rows.items()) {
     const FrozenModes::Entry* found = frozen.find(item.key);
     if (found == nullptr || found->rows != item.rows) continue;
     const FrozenModes::Entry entry =
         item.kind == RowKind::contact ? FrozenModes::in_frame(*found, rows.frame(item)) : *found;
-    for (int i = 0; i < item.rows; ++i) rows.mode[rows.row_of(item) + i] = entry.mode[i];
+    for (int i = 0; i < item.rows; ++i) {
+      rows.mode[rows.row_of(item) + i] = entry.mode[i];
+      near[rows.row_of(item) + i] = entry.lam[i];
+    }
     slides[rows.islands()[item.island].block_begin + item.block] = entry.slide;
   }
   bool solved = true;
@@ -85,8 +89,14 @@ bool solve_frozen(ImpulseWork& work, const FrozenModes& frozen, double gravity_s
       if (rows.mode[i] != RowMode::free)
         problem.velocity_scale = std::max(problem.velocity_scale, std::abs(problem.b[i - at]));
     }
-    solved &= work.solver.system.solve(problem, rows.mode.data() + at, slides.data() + island.block_begin,
-                                       rows.lam.data() + at, rows.sigma.data() + at, nullptr);
+    const RowMode* mode = rows.mode.data() + at;
+    double *lam = rows.lam.data() + at, *sigma = rows.sigma.data() + at;
+    const auto begin = slides.begin() + island.block_begin;
+    const std::vector<SlideState> before(begin, begin + static_cast<int>(problem.blocks.size()));
+    if (work.solver.system.solve(problem, mode, &*begin, lam, sigma, nullptr)) continue;
+    // Soft laws turn what slides very slowly, unless they are soft about the impulses that were found.
+    std::copy(before.begin(), before.end(), begin);
+    solved &= work.solver.system.solve_near(problem, mode, &*begin, lam, sigma, near.data() + at);
   }
   return solved;
 }

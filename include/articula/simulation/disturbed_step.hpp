@@ -26,6 +26,7 @@ class DisturbedStep {
   int outputs() const { return 2 * model_->nv() + model_->na(); }
 
   // Of the last evaluation.
+  const Model& model() const { return variant_ ? *variant_ : *model_; }
   Data& data() { return data_; }
   const ImpulseWork* contact() const { return contact_ ? &*contact_ : nullptr; }
   const FreeMotionWork& motion() const { return contact_ ? contact_->free : free_->free; }
@@ -37,6 +38,7 @@ class DisturbedStep {
   bool take(const Model& model, double dt, const Input& input, State& state, bool held);
 
   const Model* model_;
+  std::optional<Model> variant_;  // with other numbers
   SimulationSettings settings_;
   StepInputs layout_;
   Data data_;

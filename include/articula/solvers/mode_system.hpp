@@ -61,6 +61,9 @@ class ModeSystem {
   // All of it, from the directions in `slides`. False if Newton's method does not settle.
   [[nodiscard]] bool solve(const ContactProblem& problem, const RowMode* mode, SlideState* slides,
                            double* lam, double* sigma, const double* centre);
+  // The same beside impulses that are known: directions of what slides very slowly are found only there.
+  [[nodiscard]] bool solve_near(const ContactProblem& problem, const RowMode* mode, SlideState* slides,
+                                double* lam, double* sigma, const double* near);
 
   // The factor of K for a solution that is known: sliding contacts as in `slides`.
   [[nodiscard]] bool linearise(const ContactProblem& problem, const RowMode* mode, const SlideState* slides);

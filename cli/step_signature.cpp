@@ -1,0 +1,110 @@
+#include "cli/step_signature.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "articula/contact/overruled.hpp"
+#include "articula/kinematics/motion.hpp"
+
+namespace articula::cli {
+
+namespace {
+
+constexpr double turned = 0.98;  // cosine: what slides in another direction than this is another choice
+constexpr int either_side = 2;
+
+bool stands(RowMode mode) {
+  return mode == RowMode::yield || mode == RowMode::yield_upper || mode == RowMode::yield_lower;
+}
+
+// Tangents are a choice that may jump: directions are compared in the world.
+std::array<double, 7> world_slip(const ContactRows& from, const Item& item) {
+  const collision::ContactFrame& frame = from.frame(item);
+  const Vec3 axes[5] = {frame.t1, frame.t2, {}, frame.t1, frame.t2};
+  std::array<double, 7> slip{};
+  double squared = 0.0;
+  for (int i = 0; i + 1 < item.rows; ++i) {
+    const double speed = from.block(item).mu[i] * from.sigma[from.row_of(item) + 1 + i];
+    squared += speed * speed;
+    if (i == 2) slip[3] = speed;
+    for (int k = 0; k < 3 && i != 2; ++k) slip[(i < 2 ? 0 : 4) + k] += speed * axes[i][k];
+  }
+  for (double& x : slip) x /= std::sqrt(std::max(squared, 1e-300));
+  return slip;
+}
+
+unsigned capped_lanes(const ContactRows& from, const Item& item, double recovery_speed) {
+  unsigned bits = 0;
+  for (int k = 0; k < item.quads; ++k) {
+    for (int lane = 0; lane < 4; ++lane) {
+      if (std::abs(from.quads()[item.quad + k].bias[lane]) >= recovery_speed) bits |= 1u << (4 * k + lane);
+    }
+  }
+  return bits;
+}
+
+}  // namespace
+
+bool StepSignature::Row::same(const Row& there) const {
+  if (key != there.key || mode != there.mode || bias != there.bias || capped != there.capped) return false;
+  const double cosine = std::inner_product(slides.begin(), slides.end(), there.slides.begin(), 0.0);
+  return mode[1] != RowMode::slide || cosine > turned;
+}
+
+void StepSignature::read_rows(const ContactRows& from, double recovery_speed, bool held) {
+  rows_.clear();
+  modes_ = from.mode;
+  if (!held) overrule_friction(from, modes_);
+  for (const Item& item : from.items()) {
+    const int at = from.row_of(item);
+    if (item.kind == RowKind::dry_friction && overruled(from, item, from.mode)) continue;
+    Row row{item.key, {}, item.bias, 0};
+    bool carries = false;
+    for (int i = 0; i < item.rows; ++i) {
+      row.mode[i] = stands(modes_[at + i]) ? RowMode::hold : modes_[at + i];
+      carries |= row.mode[i] != RowMode::free;
+    }
+    if (item.kind == RowKind::equality) row.capped = capped_lanes(from, item, recovery_speed);
+    if (item.kind == RowKind::contact && item.rows > 1 && row.mode[1] == RowMode::slide)
+      row.slides = world_slip(from, item);
+    if (carries) rows_.push_back(row);
+  }
+}
+
+bool StepSignature::same_rows(const StepSignature& there) const {
+  return std::equal(rows_.begin(), rows_.end(), there.rows_.begin(), there.rows_.end(),
+                    [](const Row& a, const Row& b) { return a.same(b); });
+}
+
+// What rests in a medium may move either way: the second derivative of its drag jumps, not the first.
+void StepSignature::read_sides(const Model& model, Data& data, const FreeMotionWork& free, double dt) {
+  propagate_motion(model, data, free.v.data(), nullptr);  // a step may leave those of its end
+  force_switches(model, data, free.forces,
+                 {free.q.data(), free.v.data(), free.activation.data(), free.control.data(), dt}, switches_);
+  sides_.clear();
+  for (const ForceSwitch& each : switches_) {
+    const bool still = each.kind == ForceSwitch::Kind::drag_direction && each.margin < 1e-9;
+    sides_.push_back(still ? either_side : each.side);
+  }
+}
+
+bool StepSignature::same_sides(const StepSignature& there) const {
+  for (size_t i = 0; i < sides_.size(); ++i) {
+    if (sides_[i] != there.sides_[i] && sides_[i] != either_side) return false;
+  }
+  return true;
+}
+
+bool passes_through(const ContactRows& held) {
+  constexpr double clearly = 1e-5;  // m/s
+  for (const Item& item : held.items()) {
+    const bool one_sided = item.kind == RowKind::contact || item.kind == RowKind::joint_limit ||
+                           item.kind == RowKind::tendon_limit;
+    const int at = held.row_of(item);
+    if (one_sided && held.mode[at] == RowMode::free && held.sigma[at] < -clearly) return true;
+  }
+  return false;
+}
+
+}  // namespace articula::cli
