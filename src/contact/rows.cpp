@@ -29,7 +29,7 @@ ContactRows::ContactRows(const Model& model, const Constraints& constraints, int
   island_quads_.reserve(most_quads);
   items_.reserve(most_blocks_);
   idle_.reserve(most_blocks_);
-  called_.reserve(most_blocks_);
+  called_.reserve(4 * most_blocks_);  // pass after pass
   quads_.reserve(most_quads);
   islands_.reserve(constraints.trees.size() + 1);
   order_.reserve(most_blocks_);

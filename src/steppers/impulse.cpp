@@ -148,10 +148,6 @@ bool outran(const Model& model, Data& data, ImpulseWork& work, double h) {
   return any;
 }
 
-}  // namespace
-
-namespace {
-
 constexpr int most_passes = 5;
 constexpr double everything = std::numeric_limits<double>::infinity();  // a speed at which nothing parts
 
