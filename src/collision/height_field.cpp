@@ -145,37 +145,36 @@ void add_round(Terrain& t, const Cells& cells) {
 // ----------------------------------------------------------------------------------- ridges and peaks below
 // it
 
-// The two triangles beside a grid edge (features.hpp); false at the rim of the field.
-bool beside(const HeightField& f, int row, int column, int direction, int& first, int& second) {
+// The triangles beside a grid edge (features.hpp); at the rim of the field there is no second one: -1.
+void beside(const HeightField& f, int row, int column, int direction, int& first, int& second) {
   const int cells = f.columns - 1;
   const auto triangle = [&](int r, int c, int half) { return 2 * (r * cells + c) + half; };
   if (direction == 2) {
     first = triangle(row, column, 0), second = triangle(row, column, 1);
-    return true;
+    return;
   }
-  if (direction == 0) {
-    if (row == 0 || row == f.rows - 1) return false;
-    first = triangle(row, column, 0), second = triangle(row - 1, column, 1);
-  } else {
-    if (column == 0 || column == f.columns - 1) return false;
-    first = triangle(row, column, 0), second = triangle(row, column - 1, 1);
-  }
-  return true;
+  const int place = direction == 0 ? row : column, last = (direction == 0 ? f.rows : f.columns) - 1;
+  const int behind = direction == 0 ? triangle(row - 1, column, 1) : triangle(row, column - 1, 1);
+  first = place == last ? behind : triangle(row, column, 0);
+  second = place == 0 || place == last ? -1 : behind;
 }
 
-// A ridge is a segment without thickness; the contact counts if its normal lies between the slopes'.
+// A ridge is a segment without thickness; the contact counts if its normal lies between the slopes'. Beyond
+// the rim the ground falls off straight down.
 void add_ridge(Terrain& t, int row, int column, int direction) {
   int first = 0, second = 0;
-  if (!beside(t.field, row, column, direction, first, second)) return;
+  beside(t.field, row, column, direction, first, second);
   const int index = field_edge(t.field, row, column, direction);
   const Segment s = line_of(t.pair.b, index);
   if (std::max(s.from[2], s.from[2] + s.along[2]) + t.found.margin < t.lowest) return;
-  const Vec3 n1 = normal_of(field_triangle(t.field, first)), n2 = normal_of(field_triangle(t.field, second));
+  const FieldTriangle f1 = field_triangle(t.field, first);
   const Vec3 e = unit(s.along), middle = s.from + s.along * 0.5;
+  const Vec3 into1 = f1.corner[0] + f1.corner[1] + f1.corner[2] - middle * 3;
+  const Vec3 n1 = normal_of(f1);
+  Vec3 n2 = second < 0 ? unit(cross(e, Vec3(0, 0, 1))) : normal_of(field_triangle(t.field, second));
+  if (second < 0 && dot(n2, into1) > 0) n2 = -n2;
   // Down either slope, away from the edge.
   Vec3 down1 = cross(n1, e), down2 = cross(n2, e);
-  const FieldTriangle f1 = field_triangle(t.field, first);
-  const Vec3 into1 = f1.corner[0] + f1.corner[1] + f1.corner[2] - middle * 3;
   if (dot(down1, into1) < 0)
     down1 = -down1;
   else

@@ -103,5 +103,22 @@ TEST(height_field, flat_ground_carries_a_box_at_its_four_corners) {
   }
 }
 
+// Beyond the rim the ground falls off: what hangs over it rests on the rim, not only on the corners inside.
+TEST(height_field, a_box_that_hangs_over_the_rim_rests_on_it) {
+  Random random(33);
+  const Shape field = random_terrain(random, grid, 1.5, 0.0), box = Shape::box(0.4, 0.3, 0.2);
+  const Placement at{Mat3::identity(), Vec3(1.4, -0.11, 0.199)};
+  ContactPoint points[max_contact_points];
+  const int count = collide(box, at, field, {}, 0.0, points);
+  ASSERT_GE(count, 3);
+  double farthest = 0;
+  for (int i = 0; i < count; ++i) {
+    EXPECT_NEAR(points[i].distance, -0.001, 1e-12);
+    EXPECT_GT(std::abs(points[i].normal[2]), 1 - 1e-12);
+    farthest = std::max(farthest, points[i].position[0]);
+  }
+  EXPECT_NEAR(farthest, 1.5, 1e-12);
+}
+
 }  // namespace
 }  // namespace articula::testing::height_field_test
