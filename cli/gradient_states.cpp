@@ -57,7 +57,8 @@ class Trajectories {
   void fill(CheckedState* list, int count) {
     std::array<int, events> missing{};
     const Events can = possible(model_, colliders_);
-    for (int e = 0; e < events; ++e) missing[e] = can[e] ? static_cast<int>(wanted[e] * count + 0.5) : 0;
+    for (int e = 0; e < events; ++e)
+      missing[e] = can[e] ? static_cast<int>(std::lround(wanted[e] * count)) : 0;
     begin();
     for (int made = 0, passed_over = 0; made < count;) {
       CheckedState next = sample();

@@ -41,12 +41,11 @@ Match between(const Patch& first, const Patch& second, const CurvePoint& p, cons
   const Vec3 w = q.x - p.x, across = cross(p.along, q.along);
   const double length = norm(w), sine = norm(across);
   Vec3 n = guess;
-  if (length > 1e-9 * size && length > sine * size)
+  const bool crossing = sine > 1e-12, curves = squared_norm(p.along) > 0 && squared_norm(q.along) > 0;
+  if ((length > 1e-9 * size && length > sine * size) || (!crossing && curves && length > 1e-12 * size))
     n = w * (1.0 / length);
-  else if (sine > 1e-12)
+  else if (crossing)
     n = across * (1.0 / sine);
-  else if (length > 1e-12 * size && squared_norm(p.along) > 0 && squared_norm(q.along) > 0)
-    n = w * (1.0 / length);
   // A short w, or the product of nearly parallel directions, is not exactly across them.
   n -= q.along * dot(q.along, n);
   n = unit(n - p.along * dot(p.along, n));
