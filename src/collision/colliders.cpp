@@ -69,6 +69,7 @@ Colliders::Colliders(const Model& model) {
     c.shape.type = described.type;
     if (described.type == ShapeType::mesh) c.shape.hull = hulls.get(described.asset);
     if (described.type == ShapeType::height_field) c.shape.field = find_field(d, described.asset);
+    has_height_fields_ |= described.type == ShapeType::height_field;
     of_geometry_[g] = static_cast<int>(colliders_.size());
     by_name[described.name] = of_geometry_[g];
     colliders_.push_back(std::move(c));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "field_prism.hpp"
 #include "pairs.hpp"
 #include "support.hpp"
 
@@ -163,6 +164,8 @@ void look_along(const Colliders& colliders, const Data& data, Contacts& contacts
 DetectStatus detect(const Colliders& colliders, const Model&, const Data& data, Contacts& contacts) {
   contacts.list.clear();
   contacts.status = DetectStatus::ok;
+  if (colliders.has_height_fields())
+    prepare_prism();  // in the first step of a thread, not where it first lands
   std::fill(contacts.placed.begin(), contacts.placed.end(), static_cast<unsigned char>(0));
   const int n = static_cast<int>(colliders.list().size());
   for (int i = 0; i < n; ++i) {

@@ -17,6 +17,12 @@ Vec3 rim_point(Vec3 size, int index) {
   return {size[0] * cosine[k], size[0] * cosine[(k + 12) % 16], index >= rim_points ? size[1] : -size[1]};
 }
 
+FacePlane field_wall_plane(const HeightField& field, int triangle, int side) {
+  const FieldTriangle t = field_triangle(field, triangle);
+  const Vec3 along = t.corner[(side + 1) % 3] - t.corner[side];
+  return {unit(Vec3(along[1], -along[0], 0)), t.corner[side]};
+}
+
 }  // namespace
 
 Vec3 point_of(const Shape& shape, int index) {
@@ -45,6 +51,10 @@ Segment line_of(const Shape& shape, int index) {
     case ShapeType::capsule: return {Vec3(0, 0, -s[1]), Vec3(0, 0, 2 * s[1])};
     case ShapeType::height_field: {
       const HeightField& f = *shape.field;
+      if (index >= field_wall_edge(f, 0)) {
+        const int corner = index - field_wall_edge(f, 0);
+        return {field_corner(f, corner / f.columns, corner % f.columns), Vec3(0, 0, -1)};
+      }
       const int corner = index / 3, row = corner / f.columns, column = corner % f.columns, to = index % 3;
       const Vec3 from = field_corner(f, row, to == 2 ? column + 1 : column);
       return {from, field_corner(f, to == 0 ? row : row + 1, to == 0 ? column + 1 : column) - from};
@@ -75,6 +85,8 @@ FacePlane face_of(const Shape& shape, int index) {
       return {n, n * shape.size[1]};
     }
     case ShapeType::height_field: {
+      const int wall = index - field_triangles(*shape.field);
+      if (wall >= 0) return field_wall_plane(*shape.field, wall / 3, wall % 3);
       const FieldTriangle t = field_triangle(*shape.field, index);
       return {unit(cross(t.corner[1] - t.corner[0], t.corner[2] - t.corner[0])), t.corner[0]};
     }

@@ -37,6 +37,15 @@ FieldTriangle field_triangle(const HeightField& field, int index);
 inline int field_edge(const HeightField& field, int row, int column, int direction) {
   return 3 * (row * field.columns + column) + direction;
 }
+// The ground goes straight down from every side of a triangle: walls, faces counted after the triangles, side
+// 0 to 2 from that corner to the next; and from every corner: lines counted after the grid's edges.
+inline int field_triangles(const HeightField& field) { return 2 * (field.rows - 1) * (field.columns - 1); }
+inline int field_wall(const HeightField& field, int triangle, int side) {
+  return field_triangles(field) + 3 * triangle + side;
+}
+inline int field_wall_edge(const HeightField& field, int corner) {
+  return 3 * field.rows * field.columns + corner;
+}
 
 // The face whose outward normal is nearest to n (unit), among those around a vertex for meshes; -1 for shapes
 // without faces.

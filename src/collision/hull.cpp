@@ -305,8 +305,12 @@ Hull make_hull(const std::vector<Vector3>& points, const Triangles& triangles,
 }
 
 void update_places(Hull& hull) {
-  update_bounds(hull);
+  update_vertices(hull);
   update_clusters(hull);
+}
+
+void update_vertices(Hull& hull) {
+  update_bounds(hull);
   const std::size_t padded = (hull.vertices.size() + 3) / 4 * 4;
   hull.x.resize(padded), hull.y.resize(padded), hull.z.resize(padded);
   for (std::size_t i = 0; i < padded; ++i) {

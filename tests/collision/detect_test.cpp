@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "articula/collision/queries.hpp"
 #include "articula/error.hpp"
 #include "articula/io/load.hpp"
@@ -106,6 +108,33 @@ TEST(detect, allocates_nothing_and_repeats_to_the_bit) {
         EXPECT_EQ(contacts.list[i].point.position.eigen(), again.list[i].point.position.eigen());
     }
   }
+}
+
+// The first detection of a thread, however far from the ground, leaves nothing to allocate when it is met.
+TEST(detect, allocates_nothing_where_a_ball_first_meets_a_height_field) {
+  SKIP_UNLESS_ALLOCATIONS_ARE_COUNTED();
+  Description d;
+  d.height_fields.push_back(
+      std::make_shared<HeightField>(HeightField{"ground", 2, 2, {0, 1, 1, 0}, {1, 1, 0.5, 0.1}, ""}));
+  d.geometries.push_back(geometry("world", ShapeType::height_field, Vector3::Zero()));
+  d.geometries.back().asset = "ground";
+  d.bodies.push_back(free_body("ball"));
+  d.geometries.push_back(geometry("ball", ShapeType::sphere, Vector3(0.1, 0, 0)));
+  const Model model = build(d);
+  const Colliders colliders(model);
+  Data data(model);
+  Contacts contacts(colliders);
+  VectorX q = VectorX::Zero(7);
+  q[2] = 10, q[3] = 1;
+  std::thread([&] {
+    forward_kinematics(model, data, q);
+    detect(colliders, model, data, contacts);
+    q[2] = 0.2;
+    forward_kinematics(model, data, q);
+    EXPECT_EQ(allocations_during([&] { detect(colliders, model, data, contacts); }), 0u);
+  }).join();
+  ASSERT_FALSE(contacts.list.empty());
+  EXPECT_LT(contacts.list[0].point.distance, 0);
 }
 
 TEST(detect, says_when_there_is_no_room) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "articula/collision/narrowphase.hpp"
+#include "tests/support/convex_oracle.hpp"
 #include "tests/support/effort.hpp"
 #include "tests/support/random_shapes.hpp"
 
@@ -38,10 +39,18 @@ std::vector<Shape> prisms(const HeightField& f) {
   return list;
 }
 
-double least_distance(const std::vector<Shape>& list, const Placement& at_field, const Shape& shape,
+// The nearest (deepest) of the prisms.
+struct Nearest {
+  Distance distance;
+  const Shape* prism = nullptr;
+};
+Nearest nearest_prism(const std::vector<Shape>& list, const Placement& at_field, const Shape& shape,
                       const Placement& at) {
-  double least = INFINITY;
-  for (const Shape& p : list) least = std::min(least, distance(shape, at, p, at_field).distance);
+  Nearest least;
+  for (const Shape& p : list) {
+    const Distance d = distance(shape, at, p, at_field);
+    if (!least.prism || d.distance < least.distance.distance) least = {d, &p};
+  }
   return least;
 }
 
@@ -66,20 +75,34 @@ Scene random_scene(Random& random, ShapeType type, double scale) {
 constexpr ShapeType bounded[] = {ShapeType::sphere,   ShapeType::capsule,   ShapeType::box,
                                  ShapeType::cylinder, ShapeType::ellipsoid, ShapeType::mesh};
 
+// Where the shape goes: up into the air; down until it nearly touches, overlaps by a little, or sinks; beside
+// the field, near its walls.
+enum class Kind { far, near, touching, deep, sunk, beside, kinds };
+
+void place(Scene& s, Kind kind, const std::vector<Shape>& list, double scale, Random& random) {
+  const Vec3 up = s.at_field.R.z;
+  if (kind == Kind::beside)
+    s.at.p = s.at_field *
+             (Vec3(uniform(random, 1.3, 2.5), uniform(random, -2, 2), uniform(random, -1, 0.5)) * scale);
+  if (kind == Kind::beside) return;
+  const double gap = nearest_prism(list, s.at_field, s.shape, s.at).distance.distance;
+  const double way = kind == Kind::far        ? -log_uniform(random, 1e-3, 1e3) * scale
+                     : kind == Kind::near     ? gap * uniform(random, 0, 1)
+                     : kind == Kind::touching ? gap - log_uniform(random, 1e-12, 1e-3) * scale
+                     : kind == Kind::deep     ? gap + log_uniform(random, 1e-4, 0.2) * scale
+                                              : gap + uniform(random, 0, 1) * scale;
+  s.at.p -= up * way;
+}
+
 TEST(height_field, is_as_far_as_the_nearest_prism_under_its_triangles) {
   Random random(31);
   for (const ShapeType type : bounded)
-    for (int i = 0; i < cases(40, 10000); ++i) {
+    for (int i = 0; i < cases(60, 10000); ++i) {
       const double scale = log_uniform(random, 1e-3, 1e3);
       Scene s = random_scene(random, type, scale);
       const std::vector<Shape> list = prisms(*s.field.field);
-      // Down to a gap between nothing and 20 cm, or until they touch; or far away.
-      const double gap = least_distance(list, s.at_field, s.shape, s.at);
-      const double way = i % 4 == 0   ? -log_uniform(random, 1e-3, 1e3) * scale
-                         : i % 4 == 1 ? gap - log_uniform(random, 1e-12, 1e-3) * scale
-                                      : gap * uniform(random, 0, 1);
-      s.at.p -= s.at_field.R.z * way;
-      const double reference = least_distance(list, s.at_field, s.shape, s.at);
+      place(s, static_cast<Kind>(i % static_cast<int>(Kind::kinds)), list, scale, random);
+      const double reference = nearest_prism(list, s.at_field, s.shape, s.at).distance.distance;
       const Distance d = distance(s.shape, s.at, s.field, s.at_field);
       const double noise = 64 * 2.2e-16 * std::max(norm(s.at.p), norm(s.at_field.p));
       const bool flat = type == ShapeType::box || type == ShapeType::mesh;
@@ -88,6 +111,100 @@ TEST(height_field, is_as_far_as_the_nearest_prism_under_its_triangles) {
       EXPECT_LT(norm(d.point_b - d.point_a - d.normal * d.distance), 1e-12 * scale + noise);
       EXPECT_NEAR(distance(s.field, s.at_field, s.shape, s.at).distance, d.distance, 1e-14 * scale + noise);
     }
+}
+
+// The reference above is the library's own distance of convex shapes. Here an oracle searches the ways out of
+// the deepest prism, and sees that no other one is deeper.
+TEST(height_field, overlaps_agree_with_an_independent_search) {
+  Random random(37);
+  for (const ShapeType type : bounded)
+    for (int i = 0; i < cases(8, 400); ++i) {
+      Scene s = random_scene(random, type, 1.0);
+      const std::vector<Shape> list = prisms(*s.field.field);
+      place(s, i % 2 ? Kind::deep : Kind::sunk, list, 1.0, random);
+      const Distance d = distance(s.shape, s.at, s.field, s.at_field);
+      const Nearest deepest = nearest_prism(list, s.at_field, s.shape, s.at);
+      const double accuracy = type == ShapeType::box || type == ShapeType::mesh ? 1e-10 : 1e-8;
+      EXPECT_LT(distance_error(s.shape, s.at, *deepest.prism, s.at_field, d, random, 2000), 4 * accuracy)
+          << static_cast<int>(type) << " " << i;
+      const OracleBody body(s.shape, s.at);
+      for (const Shape& p : list) {
+        // A gap along any direction is less than the distance.
+        const Vector3 n = distance(s.shape, s.at, p, s.at_field).normal.eigen();
+        EXPECT_GE(-overlap_along(body, OracleBody(p, s.at_field), n), d.distance - accuracy);
+      }
+    }
+}
+
+TEST(height_field, contacts_are_as_deep_as_the_deepest_overlap) {
+  Random random(41);
+  for (const ShapeType type : bounded)
+    for (int i = 0; i < cases(60, 3000); ++i) {
+      Scene s = random_scene(random, type, 1.0);
+      place(s,
+            i % 3 == 0   ? Kind::beside
+            : i % 3 == 1 ? Kind::deep
+                         : Kind::sunk,
+            prisms(*s.field.field), 1.0, random);
+      const Distance d = distance(s.shape, s.at, s.field, s.at_field);
+      ContactPoint points[max_contact_points];
+      const int count = collide(s.shape, s.at, s.field, s.at_field, 0.01, points);
+      double least = INFINITY;
+      for (int k = 0; k < count; ++k) least = std::min(least, points[k].distance);
+      EXPECT_LE(least, d.distance < 0.01 ? d.distance + 1e-9 : INFINITY)
+          << static_cast<int>(type) << " " << i;
+      EXPECT_TRUE(count > 0 || d.distance >= 0.01) << static_cast<int>(type) << " " << i;
+    }
+}
+
+// Triangles beside each other do not let a corner out between them: on level ground it is as deep as in a
+// plane.
+TEST(height_field, level_ground_is_a_plane) {
+  Random random(43);
+  const Shape field = random_terrain(random, grid, 1.5, 0.0), plane = Shape::plane();
+  for (const ShapeType type : {ShapeType::box, ShapeType::mesh, ShapeType::sphere, ShapeType::capsule})
+    for (int i = 0; i < cases(200, 5000); ++i) {
+      const Shape shape = random_shape(random, type, 0.35);
+      Placement at{Mat3::from(random_rotation(random).toRotationMatrix()),
+                   Vec3(uniform(random, -0.5, 0.5), uniform(random, -0.5, 0.5), 1.2)};
+      at.p -= Vec3(0, 0, distance(plane, {}, shape, at).distance + uniform(random, 0, 0.05));
+      ContactPoint points[max_contact_points];
+      const int count = collide(shape, at, field, {}, 0.0, points);
+      double least = INFINITY;
+      for (int k = 0; k < count; ++k) least = std::min(least, points[k].distance);
+      EXPECT_NEAR(least, distance(plane, {}, shape, at).distance, 1e-12)
+          << static_cast<int>(type) << " " << i;
+    }
+}
+
+TEST(height_field, a_ball_beside_it_meets_its_wall) {
+  Random random(47);
+  const Shape field = random_terrain(random, grid, 1.5, 0.5), ball = Shape::sphere(0.1);
+  const Placement at{Mat3::identity(), Vec3(1.58, 0.07, -0.3)};
+  ContactPoint points[max_contact_points];
+  ASSERT_GE(collide(ball, at, field, {}, 0.0, points), 1);
+  EXPECT_NEAR(points[0].distance, -0.02, 1e-12);
+  EXPECT_NEAR(points[0].normal[0], -1.0, 1e-12);
+  EXPECT_NEAR(distance(ball, {Mat3::identity(), Vec3(0.2, -2.0, -0.3)}, field, {}).distance, 0.4, 1e-12);
+}
+
+// More peaks under a plate than contacts are collected at once: the deepest of them is kept.
+TEST(height_field, the_highest_of_many_peaks_carries) {
+  auto field = std::make_shared<HeightField>();
+  field->rows = field->columns = 81;
+  field->size = {2, 2, 0.1, 0.1};
+  for (int i = 0; i < 81 * 81; ++i) field->elevation.push_back((i / 81 + i % 81) % 2 ? 0.0 : 0.5);
+  field->elevation[static_cast<std::size_t>(60 * 81 + 58)] = 0.6;
+  Shape ground;
+  ground.type = ShapeType::height_field;
+  ground.field = field;
+  const Shape plate = Shape::box(1.5, 1.5, 0.1);
+  ContactPoint points[max_contact_points];
+  const int count = collide(plate, {Mat3::identity(), Vec3(0, 0, 0.155)}, ground, {}, 0.02, points);
+  ASSERT_GE(count, 3);
+  double least = INFINITY;
+  for (int k = 0; k < count; ++k) least = std::min(least, points[k].distance);
+  EXPECT_NEAR(least, -0.005, 1e-12);
 }
 
 TEST(height_field, flat_ground_carries_a_box_at_its_four_corners) {

@@ -58,6 +58,7 @@ class Colliders {
   const std::vector<ColliderPair>& pairs() const { return pairs_; }
   const std::vector<ColliderRun>& runs() const { return runs_; }
   bool swept() const { return swept_; }
+  bool has_height_fields() const { return has_height_fields_; }
   bool may_touch(int a, int b) const;
   int written_pair(int a, int b) const;
 
@@ -84,7 +85,7 @@ class Colliders {
   std::vector<Written> written_;  // sorted
   std::vector<ColliderPair> pairs_;
   std::vector<ColliderRun> runs_;
-  bool swept_ = false;
+  bool swept_ = false, has_height_fields_ = false;
 };
 
 }  // namespace articula::collision

@@ -49,8 +49,8 @@ struct Distance {
   bool exact = true;        // false: an iteration limit was hit; the distance is the best bound found
 };
 
-// Signed distance: the length of the shortest translation that brings the shapes to touch; over a height
-// field, that of the nearest or deepest contact. Two of planes and height fields have none.
+// Signed distance: the length of the shortest translation that brings the shapes to touch; from a height
+// field the least of those from the prisms below its triangles. Two of planes and height fields have none.
 Distance distance(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
                   double limit = 1e300);
 

@@ -64,6 +64,8 @@ Hull make_hull(const std::vector<Vector3>& points, const std::vector<std::array<
 Hull make_hull(const Mesh& mesh);
 // After vertices were moved: what depends on their places, but not the faces' normals and offsets.
 void update_places(Hull& hull);
+// The same for distances alone: not the clusters, which contacts with planes look at.
+void update_vertices(Hull& hull);
 
 struct Shape {
   ShapeType type = ShapeType::sphere;
@@ -106,8 +108,10 @@ double size_of(const Shape& shape);
 //   the
 //            next; box: 4 axis + signs of the other two axes in
 //            cyclic order; mesh: directed hull edge
-//            height field: 3 (row columns + column) + 0 along the row, 1 along the column, 2 across the cell
-//   face     plane 0; box 2 axis + (1 for +); cylinder cap 0 (-z), 1 (+z); mesh hull polygon
+//            height field: 3 (row columns + column) + 0 along the row, 1 along the column, 2 across the cell,
+//            then straight down from each corner
+//   face     plane 0; box 2 axis + (1 for +); cylinder cap 0 (-z), 1 (+z); mesh hull polygon;
+//            height field: triangle, then straight down from the sides of each triangle
 //   circle   cylinder rim 0 (-z), 1 (+z)
 //   surface  ellipsoid 0
 enum class FeatureKind : std::uint8_t { point, line, face, circle, surface };

@@ -1,0 +1,173 @@
+// The surface of a height field against a shape: points of the shape over its triangles, its ridges and its
+// peaks.
+
+#include "support.hpp"
+#include "terrain.hpp"
+
+namespace articula::collision {
+namespace {
+
+// ------------------------------------------------------------------------------------ points of the shape
+
+// How far x is above the field, straight up; negative: below.
+double height_above(const Terrain& t, Vec3 x) {
+  const Cells c = t.cells_around(x, 0, 0);
+  const double u = clamp((x[0] + t.field.size[0]) / t.dx - c.column0, 0, 1);
+  const double v = clamp((x[1] + t.field.size[1]) / t.dy - c.row0, 0, 1);
+  const FieldTriangle f = field_triangle(t.field, t.triangle(c.row0, c.column0, u + v > 1 ? 1 : 0));
+  const bool upper = u + v > 1;
+  const double p = upper ? 1 - u : u, q = upper ? 1 - v : v;
+  return x[2] -
+         (f.corner[0][2] + p * (f.corner[1][2] - f.corner[0][2]) + q * (f.corner[2][2] - f.corner[0][2]));
+}
+
+// A rounded point against all triangles that its foot may be on.
+void add_point(Terrain& t, Vec3 centre, double radius, int index) {
+  const double above = height_above(t, centre);
+  const double reach = radius + std::max(0.0, t.found.margin) + std::max(0.0, -above);
+  if (centre[2] - radius - t.found.margin > t.field.size[2]) return;
+  const bool outside = std::abs(centre[0]) > t.field.size[0] || std::abs(centre[1]) > t.field.size[1];
+  const Cells cells = t.cells_around(centre, reach, reach);
+  for (int r = cells.row0; r <= cells.row1; ++r)
+    for (int c = cells.column0; c <= cells.column1; ++c)
+      for (int half = 0; half < 2; ++half) {
+        const int index_b = t.triangle(r, c, half);
+        const FieldTriangle f = field_triangle(t.field, index_b);
+        const Vec3 n = normal_of(f), x = centre - n * radius;
+        const double height = dot(n, x - f.corner[0]);
+        // The way out through a triangle is not longer than straight up.
+        if (height > t.found.margin || height + radius < std::min(above, 0.0) - 1e-12 * reach) continue;
+        if (outside && height + radius < 0) continue;
+        if (is_over(f, n, x)) t.add(n, x, height, {FeatureKind::point, index}, {FeatureKind::face, index_b});
+      }
+}
+
+void add_points(Terrain& t) {
+  const Shape& shape = t.pair.a;
+  const double radius = core_radius(shape);
+  const int count = shape.type == ShapeType::sphere    ? 1
+                    : shape.type == ShapeType::capsule ? 2
+                    : shape.type == ShapeType::box     ? 8
+                                                       : shape.hull->vertex_count();
+  for (int i = 0; i < count; ++i) add_point(t, t.in_field * point_of(shape, i), radius, i);
+}
+
+// Round shapes: their lowest points as seen from each triangle below.
+void add_round(Terrain& t, const Cells& cells) {
+  const Shape &shape = t.pair.a, plane = Shape::plane();
+  for (int r = cells.row0; r <= cells.row1; ++r)
+    for (int c = cells.column0; c <= cells.column1; ++c)
+      for (int half = 0; half < 2; ++half) {
+        const int index = t.triangle(r, c, half);
+        const FieldTriangle f = field_triangle(t.field, index);
+        if (top_of(f) + t.found.margin < t.lowest) continue;
+        const Vec3 n = normal_of(f), across = any_across(n);
+        const Placement at_plane{{across, cross(n, across), n}, f.corner[0]};
+        ContactPoint points[max_contact_points];
+        const PairArguments on_plane{plane, at_plane, shape, t.in_field, t.found.margin};
+        const int count = shape.type == ShapeType::ellipsoid ? plane_ellipsoid_contacts(on_plane, points)
+                                                             : plane_cylinder_contacts(on_plane, points);
+        for (int i = 0; i < count; ++i) {
+          const Vec3 x = points[i].position + n * (0.5 * points[i].distance);
+          if (is_over(f, n, x))
+            t.add(n, x, points[i].distance, points[i].feature_b, {FeatureKind::face, index});
+        }
+      }
+}
+
+// ---------------------------------------------------------------------------- ridges and peaks below it
+
+// The triangles beside a grid edge (features.hpp); at the rim of the field there is no second one: -1.
+void beside(const HeightField& f, int row, int column, int direction, int& first, int& second) {
+  const int cells = f.columns - 1;
+  const auto triangle = [&](int r, int c, int half) { return 2 * (r * cells + c) + half; };
+  if (direction == 2) {
+    first = triangle(row, column, 0), second = triangle(row, column, 1);
+    return;
+  }
+  const int place = direction == 0 ? row : column, last = (direction == 0 ? f.rows : f.columns) - 1;
+  const int behind = direction == 0 ? triangle(row - 1, column, 1) : triangle(row, column - 1, 1);
+  first = place == last ? behind : triangle(row, column, 0);
+  second = place == 0 || place == last ? -1 : behind;
+}
+
+// A ridge is a segment without thickness; the contact counts if its normal lies between the slopes'. Beyond
+// the rim the ground falls off straight down.
+void add_ridge(Terrain& t, int row, int column, int direction) {
+  int first = 0, second = 0;
+  beside(t.field, row, column, direction, first, second);
+  const int index = field_edge(t.field, row, column, direction);
+  const Segment s = line_of(t.pair.b, index);
+  if (std::max(s.from[2], s.from[2] + s.along[2]) + t.found.margin < t.lowest) return;
+  const FieldTriangle f1 = field_triangle(t.field, first);
+  const Vec3 e = unit(s.along), middle = s.from + s.along * 0.5;
+  const Vec3 into1 = f1.corner[0] + f1.corner[1] + f1.corner[2] - middle * 3;
+  const Vec3 n1 = normal_of(f1);
+  Vec3 n2 = second < 0 ? unit(cross(e, Vec3(0, 0, 1))) : normal_of(field_triangle(t.field, second));
+  if (second < 0 && dot(n2, into1) > 0) n2 = -n2;
+  // Down either slope, away from the edge.
+  Vec3 down1 = cross(n1, e), down2 = cross(n2, e);
+  if (dot(down1, into1) < 0)
+    down1 = -down1;
+  else
+    down2 = -down2;
+  if (!(dot(n2, down1) < -1e-9)) return;  // a valley, or flat
+  const Bound around = bound(t.pair.a);
+  const Vec3 to = t.in_field * around.centre - middle;
+  if (norm(to) > around.radius + 0.5 * norm(s.along) + std::max(0.0, t.found.margin)) return;
+  const Vec3 across = any_across(e);
+  const Placement at = t.pair.at_b * Placement{{across, cross(e, across), e}, middle};
+  const Shape segment = Shape::capsule(0.0, 0.5 * norm(s.along));
+  Distance d = distance(t.pair.a, t.pair.at_a, segment, at, t.found.margin);
+  if (d.beyond || d.feature_b.kind != FeatureKind::line) return;
+  const Vec3 up = -transpose_times(t.pair.at_b.R, d.normal);
+  const bool between = dot(up, down1) <= 1e-9 && dot(up, down2) <= 1e-9;
+  if (dot(up, n1 + n2) <= 0 || !between) return;
+  d.feature_b = {FeatureKind::line, index};
+  t.found.add(contact_of(d));
+}
+
+// A corner of the grid, where it is a peak as seen along the normal: no neighbour is higher.
+void add_peak(Terrain& t, int row, int column) {
+  const HeightField& f = t.field;
+  const Vec3 corner = field_corner(f, row, column);
+  if (corner[2] + t.found.margin < t.lowest) return;
+  const Placement at{t.pair.at_b.R, t.pair.at_b * corner};
+  Distance d = distance(t.pair.a, t.pair.at_a, Shape::sphere(0.0), at, t.found.margin);
+  if (d.beyond) return;
+  const Vec3 up = -transpose_times(t.pair.at_b.R, d.normal);
+  if (up[2] <= 0) return;
+  constexpr int steps[6][2] = {{0, 1}, {0, -1}, {1, 0}, {-1, 0}, {1, -1}, {-1, 1}};
+  for (const auto& step : steps) {
+    const int r = row + step[0], k = column + step[1];
+    if (r < 0 || k < 0 || r >= f.rows || k >= f.columns) continue;
+    const Vec3 edge = field_corner(f, r, k) - corner;
+    if (dot(up, edge) > 1e-9 * norm(edge)) return;
+  }
+  d.feature_b = {FeatureKind::point, row * f.columns + column};
+  t.found.add(contact_of(d));
+}
+
+void add_ridges_and_peaks(Terrain& t, const Cells& cells) {
+  for (int r = cells.row0; r <= cells.row1 + 1; ++r)
+    for (int c = cells.column0; c <= cells.column1 + 1; ++c) {
+      add_peak(t, r, c);
+      for (int direction = 0; direction < 3; ++direction) {
+        const bool leaves =
+            (direction != 1 && c == t.field.columns - 1) || (direction != 0 && r == t.field.rows - 1);
+        if (!leaves) add_ridge(t, r, c, direction);
+      }
+    }
+}
+
+}  // namespace
+
+void add_surface(Terrain& t, const Cells& cells) {
+  if (is_curved(t.pair.a))
+    add_round(t, cells);
+  else
+    add_points(t);
+  add_ridges_and_peaks(t, cells);
+}
+
+}  // namespace articula::collision
