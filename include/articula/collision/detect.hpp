@@ -33,6 +33,7 @@ struct Contacts {
   std::vector<unsigned char> placed;
   std::vector<Vec3> centre;                     // per collider: bounding sphere
   std::vector<double> pair_margin, pair_reach;  // per listed pair; reach: sum of radii and margin
+  std::vector<Vec3> pair_axis;  // per listed pair: where to look first for a gap between its meshes
   // The same spheres apart, filled up to whole registers; extents contain the largest margin of any pair.
   std::vector<double> x, y, z, extent;
   std::vector<double> widest_margin;  // per collider
