@@ -256,7 +256,7 @@ bool ModeSystem::solve_linear(const ContactProblem& problem, double soft, int mo
       error = std::max(error, std::abs(step_[k]));
     }
     equation_error_ = error;
-    if (round == most_rounds || error <= (soft > 0.0 ? 1e-14 : 1e-16) * problem.velocity_scale ||
+    if (round == most_rounds || error <= 1e-14 * problem.velocity_scale ||
         error > 0.5 * previous)
       return true;
     previous = round == 0 ? 1e300 : error;  // the first step goes all the way: nothing to compare it with
@@ -336,6 +336,11 @@ bool ModeSystem::soft_step(const ContactProblem& problem, const RowMode* mode, S
   if (!factor_system(problem, softness_) || !solve_linear(problem, softness_, 2, lam, soft)) return false;
   turned = set_directions(problem, mode, lam, soft, true, slides);
   return true;
+}
+
+bool ModeSystem::set_modes(const ContactProblem& problem, const RowMode* mode, const SlideState* slides) {
+  list_unknowns(problem, mode, slides, unknowns_);
+  return factor_system(problem, softness_);
 }
 
 namespace {

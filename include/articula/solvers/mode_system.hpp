@@ -51,6 +51,8 @@ class ModeSystem {
   // Starts a solve: the problem, and impulses near which the result is to be if there are many (null: zero).
   void begin(const ContactProblem& problem, const double* centre, double softness = usual_softness);
   double softness() const { return softness_; }
+  // The equations of the soft laws with modes that hold, factored. False if numbers overflow.
+  [[nodiscard]] bool set_modes(const ContactProblem& problem, const RowMode* mode, const SlideState* slides);
   // One step of Newton's method on the soft laws: impulses, soft velocities, and new directions of what
   // slides or yields; `turned` is by how much forces differ from them. False if numbers overflow.
   [[nodiscard]] bool soft_step(const ContactProblem& problem, const RowMode* mode, SlideState* slides,
