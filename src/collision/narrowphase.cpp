@@ -175,6 +175,10 @@ int collide_in_table(const Shape& a, const Placement& at_a, const Shape& b, cons
   throw Error("the placement of shape {} has entries that are not finite numbers", is_finite(a) ? "b" : "a");
 }
 
+[[gnu::noinline, gnu::cold]] void refuse_size(const Shape& shape, const char* name) {
+  if (!is_finite(shape.size)) throw Error("a size of shape {} is not a finite number", name);
+}
+
 }  // namespace
 
 int collide_unchecked(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
@@ -187,6 +191,8 @@ int collide(const Shape& a, const Placement& at_a, const Shape& b, const Placeme
             ContactPoint* out) {
   if (!are_finite(at_a, at_b) || std::isnan(margin)) [[unlikely]]
     refuse(at_a, at_b);
+  if (!is_finite(a.size + b.size)) [[unlikely]]
+    refuse_size(is_finite(a.size) ? b : a, is_finite(a.size) ? "b" : "a");
   return collide_unchecked(a, at_a, b, at_b, margin, out);
 }
 
@@ -205,6 +211,8 @@ Distance distance(const Shape& a, const Placement& at_a, const Shape& b, const P
                   double limit) {
   if (!are_finite(at_a, at_b) || std::isnan(limit)) [[unlikely]]
     refuse(at_a, at_b);
+  if (!is_finite(a.size + b.size)) [[unlikely]]
+    refuse_size(is_finite(a.size) ? b : a, is_finite(a.size) ? "b" : "a");
   return distance_unchecked(a, at_a, b, at_b, limit);
 }
 

@@ -9,6 +9,8 @@
 namespace articula::collision {
 namespace {
 
+constexpr double ray_rounding = 64 * 2.2e-16;  // of the lengths a point on a ray is computed from
+
 struct LocalHit {
   double t = -1.0;
   Vec3 n;
@@ -118,6 +120,7 @@ LocalHit ray_capsule(double radius, double half, Vec3 o, Vec3 d) {
   return best;
 }
 
+// Sides belong to the triangle by what rounding may do to the point, so that nothing slips through a seam.
 LocalHit ray_triangle(Vec3 a, Vec3 b, Vec3 c, Vec3 o, Vec3 d) {
   const Vec3 n = cross(b - a, c - a);
   const double speed = dot(n, d);
@@ -125,9 +128,32 @@ LocalHit ray_triangle(Vec3 a, Vec3 b, Vec3 c, Vec3 o, Vec3 d) {
   const double t = dot(n, a - o) / speed;
   if (t < 0) return {};
   const Vec3 x = o + d * t;
-  const bool inside = dot(cross(b - a, x - a), n) >= 0 && dot(cross(c - b, x - b), n) >= 0 &&
-                      dot(cross(a - c, x - c), n) >= 0;
-  return inside ? LocalHit{t, unit(n)} : LocalHit{};
+  const double rounding = ray_rounding * (norm(o) + t * norm(d) + norm(a)) * norm(n);
+  const auto inside = [&](Vec3 from, Vec3 to) {
+    return dot(cross(to - from, x - from), n) >= -rounding * norm(to - from);
+  };
+  return inside(a, b) && inside(b, c) && inside(c, a) ? LocalHit{t, unit(n)} : LocalHit{};
+}
+
+// The wall that goes straight down from the rim of a field, on the far or near side along an axis.
+LocalHit ray_wall(const HeightField& f, int axis, double sign, Vec3 o, Vec3 d) {
+  const double rim = sign * f.size[static_cast<std::size_t>(axis)];
+  const double t = d[axis] != 0 ? (rim - o[axis]) / d[axis] : -1.0;
+  if (!(t >= 0)) return {};
+  const Vec3 x = o + d * t;
+  const int along = 1 - axis, count = along == 0 ? f.columns : f.rows;
+  const double half = f.size[static_cast<std::size_t>(along)],
+               rounding = ray_rounding * (norm(o) + norm(x) + half);
+  if (std::abs(x[along]) > half + rounding) return {};
+  const double place = clamp((x[along] + half) / (2 * half) * (count - 1), 0, count - 1);
+  const int cell = std::min(static_cast<int>(place), count - 2);
+  const int fixed = sign < 0 ? 0 : (axis == 0 ? f.columns : f.rows) - 1;
+  const auto height = [&](int k) {
+    const int row = axis == 0 ? k : fixed, column = axis == 0 ? fixed : k;
+    return f.size[2] * f.elevation[static_cast<std::size_t>(row * f.columns + column)];
+  };
+  const double top = height(cell) + (place - cell) * (height(cell + 1) - height(cell));
+  return x[2] <= top + rounding ? LocalHit{t, with_lane(Vec3(), axis, sign)} : LocalHit{};
 }
 
 LocalHit ray_field(const HeightField& f, Vec3 o, Vec3 d) {
@@ -137,11 +163,16 @@ LocalHit ray_field(const HeightField& f, Vec3 o, Vec3 d) {
                 f.size[2] * f.elevation[static_cast<std::size_t>(r * f.columns + c)]);
   };
   LocalHit best;
+  const auto consider = [&](const LocalHit& h) {
+    if (h.t >= 0 && (best.t < 0 || h.t < best.t)) best = h;
+  };
   for (int r = 0; r + 1 < f.rows; ++r)
-    for (int c = 0; c + 1 < f.columns; ++c)
-      for (const LocalHit& h : {ray_triangle(corner(r, c), corner(r, c + 1), corner(r + 1, c), o, d),
-                                ray_triangle(corner(r + 1, c + 1), corner(r + 1, c), corner(r, c + 1), o, d)})
-        if (h.t >= 0 && (best.t < 0 || h.t < best.t)) best = h;
+    for (int c = 0; c + 1 < f.columns; ++c) {
+      consider(ray_triangle(corner(r, c), corner(r, c + 1), corner(r + 1, c), o, d));
+      consider(ray_triangle(corner(r + 1, c + 1), corner(r + 1, c), corner(r, c + 1), o, d));
+    }
+  for (const int axis : {0, 1})
+    for (const double sign : {-1.0, 1.0}) consider(ray_wall(f, axis, sign, o, d));
   return best;
 }
 

@@ -28,13 +28,21 @@ struct Collector {
     return false;
   }
 
+  // Keeps what was written behind the last contact, unless its features touch already.
+  void keep() {
+    for (int i = 0; i < count; ++i)
+      if (out[i].feature_a == out[count].feature_a && out[i].feature_b == out[count].feature_b) return;
+    ++count;
+  }
+
   // A ball of A, the point `feature` of it.
   void add_of_a(Vec3 centre, double radius, Feature feature) {
     const Distance d =
         distance_unchecked(Shape::sphere(radius), {pair.at_a.R, centre}, pair.b, pair.at_b, pair.margin);
     if (d.beyond || d.degenerate) return;
     out[count] = contact_of(d);
-    out[count++].feature_a = feature;
+    out[count].feature_a = feature;
+    keep();
   }
 
   void add_of_b(Vec3 centre, double radius, Feature feature) {
@@ -42,7 +50,8 @@ struct Collector {
         distance_unchecked(pair.a, pair.at_a, Shape::sphere(radius), {pair.at_b.R, centre}, pair.margin);
     if (d.beyond || d.degenerate) return;
     out[count] = contact_of(d);
-    out[count++].feature_b = feature;
+    out[count].feature_b = feature;
+    keep();
   }
 };
 

@@ -11,24 +11,40 @@
 
 namespace articula::collision {
 
-// Takes contacts as they are found: all of them, those that carry most where there is no more room, or only
-// the nearest.
+// Takes contacts as they are found, each place and direction once; where there is no more room those that
+// carry most are kept.
 struct Collector {
+  static constexpr int room = 64;
   double margin;
-  ContactPoint* points;
-  int room, count = 0;
-  double floor = -INFINITY;  // nothing is deeper
+  double same_place;  // contacts of one direction that are this close to each other are one
+  Uncleared<ContactPoint, room> buffer;
+  int count = 0;
 
-  void add(const ContactPoint& c) {
-    if (c.distance > margin || c.distance < floor) return;
-    if (room == 1) {
-      points[0] = c;
-      count = 1;
-      margin = c.distance;
-      return;
+  Collector(double limit, double close) : margin(limit), same_place(close) {}
+
+  ContactPoint* points() { return buffer.data(); }
+  bool knows(const ContactPoint& c) {
+    for (int i = 0; i < count; ++i) {
+      const ContactPoint& p = points()[i];
+      if (squared_norm(p.position - c.position) < same_place * same_place &&
+          dot(p.normal, c.normal) > 1 - 1e-9)
+        return true;
     }
-    if (count == room) count = reduce(points, count);
-    points[count++] = c;
+    return false;
+  }
+  void add(const ContactPoint& c) {
+    if (c.distance > margin || knows(c)) return;
+    if (count == room) count = reduce(points(), count);
+    points()[count++] = c;
+  }
+  template <class Condition>
+  void remove_if(Condition&& condition) {
+    count = static_cast<int>(std::remove_if(points(), points() + count, condition) - points());
+  }
+  double least() {
+    double distance = INFINITY;
+    for (int i = 0; i < count; ++i) distance = std::min(distance, points()[i].distance);
+    return distance;
   }
 };
 
@@ -36,14 +52,17 @@ struct Cells {
   int row0, row1, column0, column1;
 };
 
+// A shape over a field, in the field's frame.
 struct Terrain {
   const PairArguments& pair;  // a: the shape, b: the field
   const HeightField& field;
-  Placement in_field;  // of the shape
-  Collector& found;
-  double dx, dy;
-  double lowest;  // of the shape, in the field's frame
+  Placement in_field;     // of the shape
+  Vec3 centre, half;      // of the shape's bounding box
+  double dx, dy;          // of a cell
+  double lowest;          // of the bounding box
+  double size, rounding;  // of the shape; of positions in the field, in metres
 
+  explicit Terrain(const PairArguments& arguments);
   Cells cells_around(Vec3 x, double reach_x, double reach_y) const {
     const auto cell = [](double along, double step, int count) {
       return static_cast<int>(clamp(std::floor(along / step), 0, count - 2));
@@ -52,17 +71,18 @@ struct Terrain {
     return {cell(low - reach_y, dy, field.rows), cell(low + reach_y, dy, field.rows),
             cell(left - reach_x, dx, field.columns), cell(left + reach_x, dx, field.columns)};
   }
-  int triangle(int row, int column, int half) const {
-    return 2 * (row * (field.columns - 1) + column) + half;
+  int triangle(int row, int column, int upper) const {
+    return 2 * (row * (field.columns - 1) + column) + upper;
   }
-  void add(Vec3 n, Vec3 x, double height, Feature of_shape, Feature of_field) {
+  // Below the point x of the shape, `height` along n.
+  ContactPoint contact(Vec3 n, Vec3 x, double height, Feature of_shape, Feature of_field) const {
     ContactPoint c;
     c.normal = -(pair.at_b.R * n);
     c.distance = height;
     c.position = pair.at_b * (x - n * (0.5 * height));
     c.feature_a = of_shape;
     c.feature_b = of_field;
-    found.add(c);
+    return c;
   }
 };
 
@@ -70,9 +90,12 @@ inline Vec3 normal_of(const FieldTriangle& t) {
   return unit(cross(t.corner[1] - t.corner[0], t.corner[2] - t.corner[0]));
 }
 
-inline bool is_over(const FieldTriangle& t, Vec3 n, Vec3 x) {
-  for (int i = 0; i < 3; ++i)
-    if (dot(cross(t.corner[(i + 1) % 3] - t.corner[i], x - t.corner[i]), n) < 0) return false;
+// Whether x, seen along n, is over a triangle. Seams belong to both of their triangles.
+inline bool is_over(const Terrain& terrain, const FieldTriangle& t, Vec3 n, Vec3 x) {
+  for (int i = 0; i < 3; ++i) {
+    const Vec3 side = t.corner[(i + 1) % 3] - t.corner[i];
+    if (dot(cross(side, x - t.corner[i]), n) < -terrain.rounding * norm(side)) return false;
+  }
   return true;
 }
 
@@ -81,10 +104,13 @@ inline double top_of(const FieldTriangle& t) {
 }
 
 // Points of the shape over the triangles, and the ridges and peaks under it (terrain_surface.cpp).
-void add_surface(Terrain& t, const Cells& cells);
+void add_surface(const Terrain& t, const Cells& cells, Collector& found);
 // What is beside the field and not above its rim meets its walls (terrain_ground.cpp).
-void add_outer_walls(Terrain& t, const Cells& cells);
-// The deepest overlap with what lies below the triangles; `beyond` if there is none.
-Distance deepest_overlap(const Terrain& t, const Cells& cells);
+void add_outer_walls(const Terrain& t, const Cells& cells, Collector& found);
+// How far the shape would have to go to be beside the field: out through the nearest of the outer walls.
+double way_beside(const Terrain& t);
+// The nearest of what lies below the triangles, or in overlap the deepest, if it is less than `limit`; else
+// `beyond`.
+Distance nearest_ground(const Terrain& t, double limit);
 
 }  // namespace articula::collision

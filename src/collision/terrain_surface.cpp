@@ -22,10 +22,10 @@ double height_above(const Terrain& t, Vec3 x) {
 }
 
 // A rounded point against all triangles that its foot may be on.
-void add_point(Terrain& t, Vec3 centre, double radius, int index) {
+void add_point(const Terrain& t, Vec3 centre, double radius, int index, Collector& found) {
   const double above = height_above(t, centre);
-  const double reach = radius + std::max(0.0, t.found.margin) + std::max(0.0, -above);
-  if (centre[2] - radius - t.found.margin > t.field.size[2]) return;
+  const double reach = radius + std::max(0.0, found.margin) + std::max(0.0, -above);
+  if (centre[2] - radius - found.margin > t.field.size[2]) return;
   const bool outside = std::abs(centre[0]) > t.field.size[0] || std::abs(centre[1]) > t.field.size[1];
   const Cells cells = t.cells_around(centre, reach, reach);
   for (int r = cells.row0; r <= cells.row1; ++r)
@@ -36,41 +36,44 @@ void add_point(Terrain& t, Vec3 centre, double radius, int index) {
         const Vec3 n = normal_of(f), x = centre - n * radius;
         const double height = dot(n, x - f.corner[0]);
         // The way out through a triangle is not longer than straight up.
-        if (height > t.found.margin || height + radius < std::min(above, 0.0) - 1e-12 * reach) continue;
+        if (height > found.margin || height + radius < std::min(above, 0.0) - t.rounding) continue;
         if (outside && height + radius < 0) continue;
-        if (is_over(f, n, x)) t.add(n, x, height, {FeatureKind::point, index}, {FeatureKind::face, index_b});
+        if (is_over(t, f, n, x))
+          found.add(t.contact(n, x, height, {FeatureKind::point, index}, {FeatureKind::face, index_b}));
       }
 }
 
-void add_points(Terrain& t) {
+void add_points(const Terrain& t, Collector& found) {
   const Shape& shape = t.pair.a;
   const double radius = core_radius(shape);
   const int count = shape.type == ShapeType::sphere    ? 1
                     : shape.type == ShapeType::capsule ? 2
                     : shape.type == ShapeType::box     ? 8
                                                        : shape.hull->vertex_count();
-  for (int i = 0; i < count; ++i) add_point(t, t.in_field * point_of(shape, i), radius, i);
+  for (int i = 0; i < count; ++i) add_point(t, t.in_field * point_of(shape, i), radius, i, found);
 }
 
 // Round shapes: their lowest points as seen from each triangle below.
-void add_round(Terrain& t, const Cells& cells) {
+void add_round(const Terrain& t, const Cells& cells, Collector& found) {
   const Shape &shape = t.pair.a, plane = Shape::plane();
   for (int r = cells.row0; r <= cells.row1; ++r)
     for (int c = cells.column0; c <= cells.column1; ++c)
       for (int half = 0; half < 2; ++half) {
         const int index = t.triangle(r, c, half);
         const FieldTriangle f = field_triangle(t.field, index);
-        if (top_of(f) + t.found.margin < t.lowest) continue;
+        if (top_of(f) + found.margin < t.lowest) continue;
         const Vec3 n = normal_of(f), across = any_across(n);
         const Placement at_plane{{across, cross(n, across), n}, f.corner[0]};
         ContactPoint points[max_contact_points];
-        const PairArguments on_plane{plane, at_plane, shape, t.in_field, t.found.margin};
+        const PairArguments on_plane{plane, at_plane, shape, t.in_field, found.margin};
         const int count = shape.type == ShapeType::ellipsoid ? plane_ellipsoid_contacts(on_plane, points)
                                                              : plane_cylinder_contacts(on_plane, points);
         for (int i = 0; i < count; ++i) {
           const Vec3 x = points[i].position + n * (0.5 * points[i].distance);
-          if (is_over(f, n, x))
-            t.add(n, x, points[i].distance, points[i].feature_b, {FeatureKind::face, index});
+          // The way out through a triangle is not longer than straight up.
+          if (!is_over(t, f, n, x) || points[i].distance < std::min(height_above(t, x), 0.0) - t.rounding)
+            continue;
+          found.add(t.contact(n, x, points[i].distance, points[i].feature_b, {FeatureKind::face, index}));
         }
       }
 }
@@ -93,12 +96,12 @@ void beside(const HeightField& f, int row, int column, int direction, int& first
 
 // A ridge is a segment without thickness; the contact counts if its normal lies between the slopes'. Beyond
 // the rim the ground falls off straight down.
-void add_ridge(Terrain& t, int row, int column, int direction) {
+void add_ridge(const Terrain& t, int row, int column, int direction, Collector& found) {
   int first = 0, second = 0;
   beside(t.field, row, column, direction, first, second);
   const int index = field_edge(t.field, row, column, direction);
   const Segment s = line_of(t.pair.b, index);
-  if (std::max(s.from[2], s.from[2] + s.along[2]) + t.found.margin < t.lowest) return;
+  if (std::max(s.from[2], s.from[2] + s.along[2]) + found.margin < t.lowest) return;
   const FieldTriangle f1 = field_triangle(t.field, first);
   const Vec3 e = unit(s.along), middle = s.from + s.along * 0.5;
   const Vec3 into1 = f1.corner[0] + f1.corner[1] + f1.corner[2] - middle * 3;
@@ -114,26 +117,26 @@ void add_ridge(Terrain& t, int row, int column, int direction) {
   if (!(dot(n2, down1) < -1e-9)) return;  // a valley, or flat
   const Bound around = bound(t.pair.a);
   const Vec3 to = t.in_field * around.centre - middle;
-  if (norm(to) > around.radius + 0.5 * norm(s.along) + std::max(0.0, t.found.margin)) return;
+  if (norm(to) > around.radius + 0.5 * norm(s.along) + std::max(0.0, found.margin)) return;
   const Vec3 across = any_across(e);
   const Placement at = t.pair.at_b * Placement{{across, cross(e, across), e}, middle};
   const Shape segment = Shape::capsule(0.0, 0.5 * norm(s.along));
-  Distance d = distance(t.pair.a, t.pair.at_a, segment, at, t.found.margin);
+  Distance d = distance(t.pair.a, t.pair.at_a, segment, at, found.margin);
   if (d.beyond || d.feature_b.kind != FeatureKind::line) return;
   const Vec3 up = -transpose_times(t.pair.at_b.R, d.normal);
   const bool between = dot(up, down1) <= 1e-9 && dot(up, down2) <= 1e-9;
   if (dot(up, n1 + n2) <= 0 || !between) return;
   d.feature_b = {FeatureKind::line, index};
-  t.found.add(contact_of(d));
+  found.add(contact_of(d));
 }
 
 // A corner of the grid, where it is a peak as seen along the normal: no neighbour is higher.
-void add_peak(Terrain& t, int row, int column) {
+void add_peak(const Terrain& t, int row, int column, Collector& found) {
   const HeightField& f = t.field;
   const Vec3 corner = field_corner(f, row, column);
-  if (corner[2] + t.found.margin < t.lowest) return;
+  if (corner[2] + found.margin < t.lowest) return;
   const Placement at{t.pair.at_b.R, t.pair.at_b * corner};
-  Distance d = distance(t.pair.a, t.pair.at_a, Shape::sphere(0.0), at, t.found.margin);
+  Distance d = distance(t.pair.a, t.pair.at_a, Shape::sphere(0.0), at, found.margin);
   if (d.beyond) return;
   const Vec3 up = -transpose_times(t.pair.at_b.R, d.normal);
   if (up[2] <= 0) return;
@@ -145,29 +148,29 @@ void add_peak(Terrain& t, int row, int column) {
     if (dot(up, edge) > 1e-9 * norm(edge)) return;
   }
   d.feature_b = {FeatureKind::point, row * f.columns + column};
-  t.found.add(contact_of(d));
+  found.add(contact_of(d));
 }
 
-void add_ridges_and_peaks(Terrain& t, const Cells& cells) {
+void add_ridges_and_peaks(const Terrain& t, const Cells& cells, Collector& found) {
   for (int r = cells.row0; r <= cells.row1 + 1; ++r)
     for (int c = cells.column0; c <= cells.column1 + 1; ++c) {
-      add_peak(t, r, c);
+      add_peak(t, r, c, found);
       for (int direction = 0; direction < 3; ++direction) {
         const bool leaves =
             (direction != 1 && c == t.field.columns - 1) || (direction != 0 && r == t.field.rows - 1);
-        if (!leaves) add_ridge(t, r, c, direction);
+        if (!leaves) add_ridge(t, r, c, direction, found);
       }
     }
 }
 
 }  // namespace
 
-void add_surface(Terrain& t, const Cells& cells) {
+void add_surface(const Terrain& t, const Cells& cells, Collector& found) {
   if (is_curved(t.pair.a))
-    add_round(t, cells);
+    add_round(t, cells, found);
   else
-    add_points(t);
-  add_ridges_and_peaks(t, cells);
+    add_points(t, found);
+  add_ridges_and_peaks(t, cells, found);
 }
 
 }  // namespace articula::collision

@@ -169,7 +169,24 @@ void validate_bodies(const Description& d, const AllNames& names) {
   }
 }
 
+void validate_height_field(const HeightField& f) {
+  const std::string element = fmt::format("height field '{}'", f.name);
+  if (f.rows < 2 || f.columns < 2)
+    throw Error("{}: {} rows and {} columns; it needs at least two of each", element, f.rows, f.columns);
+  if (f.elevation.size() != static_cast<std::size_t>(f.rows) * static_cast<std::size_t>(f.columns))
+    throw Error("{}: {} elevations for {} by {} corners", element, f.elevation.size(), f.rows, f.columns);
+  require_finite(f.elevation, element, "elevation");
+  for (const double e : f.elevation)
+    if (e < 0 || e > 1) throw Error("{}: an elevation is {}; they are from 0 to 1", element, e);
+  require_finite(f.size, element, "size");
+  if (!(f.size[0] > 0 && f.size[1] > 0))
+    throw Error("{}: half widths of {} and {}; they must be positive", element, f.size[0], f.size[1]);
+  require_not_negative(f.size[2], element, "height");
+  require_not_negative(f.size[3], element, "base thickness");
+}
+
 void validate_geometry(const Description& d, const AllNames& names) {
+  for (const auto& field : d.height_fields) validate_height_field(*field);
   for (const FrameDescription& frame : d.frames) {
     const std::string element = label("frame", frame);
     names.body.require(frame.body, element, "body");

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "articula/collision/narrowphase.hpp"
+#include "articula/collision/queries.hpp"
+#include "articula/error.hpp"
+#include "articula/model/builder.hpp"
 #include "tests/support/convex_oracle.hpp"
 #include "tests/support/effort.hpp"
 #include "tests/support/random_shapes.hpp"
@@ -188,16 +190,20 @@ TEST(height_field, a_ball_beside_it_meets_its_wall) {
   EXPECT_NEAR(distance(ball, {Mat3::identity(), Vec3(0.2, -2.0, -0.3)}, field, {}).distance, 0.4, 1e-12);
 }
 
-// More peaks under a plate than contacts are collected at once: the deepest of them is kept.
-TEST(height_field, the_highest_of_many_peaks_carries) {
-  auto field = std::make_shared<HeightField>();
-  field->rows = field->columns = 81;
-  field->size = {2, 2, 0.1, 0.1};
-  for (int i = 0; i < 81 * 81; ++i) field->elevation.push_back((i / 81 + i % 81) % 2 ? 0.0 : 0.5);
-  field->elevation[static_cast<std::size_t>(60 * 81 + 58)] = 0.6;
+Shape ground_of(int rows, int columns, std::array<double, 4> size, std::vector<double> elevation) {
   Shape ground;
   ground.type = ShapeType::height_field;
-  ground.field = field;
+  ground.field =
+      std::make_shared<HeightField>(HeightField{"", rows, columns, std::move(elevation), size, ""});
+  return ground;
+}
+
+// More peaks under a plate than contacts are collected at once: the deepest of them is kept.
+TEST(height_field, the_highest_of_many_peaks_carries) {
+  std::vector<double> elevation;
+  for (int i = 0; i < 81 * 81; ++i) elevation.push_back((i / 81 + i % 81) % 2 ? 0.0 : 0.5);
+  elevation[static_cast<std::size_t>(60 * 81 + 58)] = 0.6;
+  const Shape ground = ground_of(81, 81, {2, 2, 0.1, 0.1}, elevation);
   const Shape plate = Shape::box(1.5, 1.5, 0.1);
   ContactPoint points[max_contact_points];
   const int count = collide(plate, {Mat3::identity(), Vec3(0, 0, 0.155)}, ground, {}, 0.02, points);
@@ -205,6 +211,134 @@ TEST(height_field, the_highest_of_many_peaks_carries) {
   double least = INFINITY;
   for (int k = 0; k < count; ++k) least = std::min(least, points[k].distance);
   EXPECT_NEAR(least, -0.005, 1e-12);
+}
+
+// Where level or evenly sloped triangles meet, shapes are over one of them: nothing falls through a seam.
+TEST(height_field, seams_carry) {
+  Random random(53);
+  const Shape plane = Shape::plane();
+  for (int i = 0; i < cases(300, 4000); ++i) {
+    const int rows = 2 + i % 6, columns = 2 + i / 6 % 6;
+    const double x = uniform(random, 0.5, 3), y = uniform(random, 0.5, 3), slope = i % 2 ? 0.3 : 0.0;
+    std::vector<double> elevation;
+    for (int r = 0; r < rows; ++r)
+      for (int c = 0; c < columns; ++c) elevation.push_back(0.5 + slope * (2.0 * c / (columns - 1) - 1));
+    const Shape ground = ground_of(rows, columns, {x, y, 1, 0.1}, elevation);
+    // On a line of the grid, along its row, its column or a diagonal.
+    const int r = static_cast<int>(uniform(random, 0, rows - 1)),
+              c = static_cast<int>(uniform(random, 0, columns - 1));
+    const double u = i % 3 == 0 ? 0.0 : uniform(random, 0, 1), v = i % 3 == 1 ? 0.0 : 1 - u;
+    const Vec3 foot(-x + (c + u) * 2 * x / (columns - 1),
+                    -y + (r + (i % 3 == 0 ? 0.3 : v)) * 2 * y / (rows - 1), 0.5);
+    const Placement level{
+        Mat3::from(Eigen::AngleAxisd(-std::atan2(slope, x), Vector3::UnitY()).toRotationMatrix()),
+        Vec3(0, 0, 0.5)};
+    for (const ShapeType type : {ShapeType::sphere, ShapeType::capsule, ShapeType::ellipsoid}) {
+      const Shape shape = random_shape(random, type, 0.1);
+      Placement at{Mat3::from(random_rotation(random).toRotationMatrix()),
+                   Vec3(foot[0], foot[1], 0.5 + slope * foot[0] / x)};
+      at.p += level.R.z * (uniform(random, -0.01, 0.01) - distance(plane, level, shape, at).distance);
+      const double wanted = distance(plane, level, shape, at).distance;
+      // Near the rim the ground ends.
+      if (std::abs(at.p[0]) > x - 0.15 || std::abs(at.p[1]) > y - 0.15) continue;
+      EXPECT_NEAR(distance(shape, at, ground, {}).distance, wanted, 1e-10) << i;
+      ContactPoint points[max_contact_points];
+      const int count = collide(shape, at, ground, {}, 0.05, points);
+      double least = INFINITY;
+      for (int k = 0; k < count; ++k) least = std::min(least, points[k].distance);
+      EXPECT_NEAR(least, wanted, 1e-10) << i;
+    }
+    const Shape box = Shape::box(0.1, 0.08, 0.05);
+    const Placement at{
+        level.R, Vec3(foot[0], foot[1], 0.5 + slope * foot[0] / x) + level.R * Vec3(-0.1, -0.08, 0.049)};
+    if (std::abs(at.p[0]) > x - 0.15 || std::abs(at.p[1]) > y - 0.15) continue;
+    ContactPoint points[max_contact_points];
+    EXPECT_EQ(collide(box, at, ground, {}, 0.0, points), 4) << i;
+  }
+}
+
+TEST(height_field, a_limit_never_changes_the_distance) {
+  Random random(59);
+  for (const ShapeType type : bounded)
+    for (int i = 0; i < cases(60, 2000); ++i) {
+      Scene s = random_scene(random, type, 1.0);
+      place(s, i % 2 ? Kind::sunk : Kind::beside, prisms(*s.field.field), 1.0, random);
+      const double whole = distance(s.shape, s.at, s.field, s.at_field).distance;
+      const double limit = whole + uniform(random, -0.2, 0.2);
+      const Distance d = distance(s.shape, s.at, s.field, s.at_field, limit);
+      EXPECT_EQ(d.beyond, limit <= whole) << static_cast<int>(type) << " " << i;
+      if (!d.beyond) EXPECT_NEAR(d.distance, whole, 1e-10) << static_cast<int>(type) << " " << i;
+    }
+}
+
+// A box a little inside an outer wall leaves through it, and not metres up; each place is met once.
+TEST(height_field, walls_and_slopes_have_no_contact_far_deeper_than_the_overlap) {
+  const Shape ground = ground_of(7, 7, {3, 3, 1, 0.1}, std::vector<double>(49, 0.5));
+  ContactPoint points[max_contact_points];
+  for (const double z : {-2.0, 0.3}) {
+    const int count =
+        collide(Shape::box(1, 1, 1), {Mat3::identity(), Vec3(3.99, 0.01, z)}, ground, {}, 0, points);
+    ASSERT_GE(count, 1);
+    for (int i = 0; i < count; ++i) EXPECT_NEAR(points[i].distance, -0.01, 1e-12) << z;
+  }
+  EXPECT_EQ(collide(Shape::sphere(0.1), {Mat3::identity(), Vec3(3.09, 0, 0)}, ground, {}, 0, points), 1);
+  EXPECT_EQ(collide(Shape::sphere(0.2), {Mat3::identity(), Vec3(0, 0, 0.69)}, ground, {}, 0, points), 1);
+  EXPECT_EQ(collide(Shape::sphere(0.2), {Mat3::identity(), Vec3(0.5, 0.5, 0.69)}, ground, {}, 0, points), 1);
+  // A tent whose far slope is below the ellipsoid only beyond the ridge.
+  const Shape tent = ground_of(2, 3, {1, 1, 3, 0.1}, {0, 1, 0, 0, 1, 0});
+  const Placement at{Mat3::from(Eigen::AngleAxisd(1.8659, Vector3::UnitY()).toRotationMatrix()),
+                     Vec3(-0.4377, 0.1, 2.4717)};
+  const Shape egg = Shape::ellipsoid(1, 0.5, 0.25);
+  const int count = collide(egg, at, tent, {}, 0, points);
+  ASSERT_GE(count, 1);
+  for (int i = 0; i < count; ++i)
+    EXPECT_GT(points[i].distance, 2 * distance(egg, at, tent, {}).distance - 1e-3);
+}
+
+TEST(height_field, tilted_cylinders_and_hollow_corners_are_as_far_as_from_a_plane) {
+  const Shape ground = ground_of(3, 3, {5, 5, 1, 0.1}, std::vector<double>(9, 0.0)), plane = Shape::plane();
+  const Placement tilted{
+      Mat3::from(Eigen::AngleAxisd(0.015, Vector3(std::cos(0.4), std::sin(0.4), 0)).toRotationMatrix()),
+      Vec3(0.3, 0.2, 2)};
+  const Shape can = Shape::cylinder(1, 1);
+  EXPECT_NEAR(distance(can, tilted, ground, {}).distance, distance(plane, {}, can, tilted).distance, 1e-12);
+  // The middle of its bounding box is outside of it.
+  const Shape corner = Shape::mesh(std::make_shared<const Hull>(
+      make_hull({{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, {{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}})));
+  const Matrix3 R = Quaternion::FromTwoVectors(Vector3(1, 1, 1), Vector3(0, 0, -1)).toRotationMatrix();
+  const Placement at{Mat3::from(R), Vec3(Vector3(Vector3(0, 0, 0.1) - R * Vector3(0.5, 0.5, 0.5)))};
+  EXPECT_NEAR(distance(corner, at, ground, {}).distance, distance(plane, {}, corner, at).distance, 1e-12);
+}
+
+TEST(height_field, is_met_by_rays_along_its_lines_and_through_its_walls) {
+  Random random(61);
+  const Shape ground = random_terrain(random, 5, 1.0, 0.2);
+  for (int i = 0; i <= 2000; ++i) {
+    const double x = -1 + i * 0.001, y = -1 + 0.5 * (i % 5);
+    for (const Vec3& from : {Vec3(x, y, 3), Vec3(y, x, 3)}) {
+      EXPECT_TRUE(cast_ray(ground, {}, from, Vec3(0, 0, -1)).hit()) << i;
+      EXPECT_TRUE(cast_ray(ground, {}, from + Vec3(0.4, 0.2, 0), Vec3(-0.4, -0.2, -3)).hit()) << i;
+    }
+  }
+  const RayHit wall = cast_ray(ground, {}, Vec3(3, 0.2, -0.5), Vec3(-1, 0, 0));
+  ASSERT_TRUE(wall.hit());
+  EXPECT_NEAR(wall.distance, 2, 1e-12);
+  EXPECT_NEAR(wall.normal[0], 1, 1e-12);
+  EXPECT_FALSE(cast_ray(ground, {}, Vec3(3, 0.2, 0.5), Vec3(-1, 0, 0)).hit());
+}
+
+TEST(height_field, that_is_none_is_refused) {
+  const auto refuses = [](HeightField field) {
+    Description d;
+    field.name = "ground";
+    d.height_fields.push_back(std::make_shared<HeightField>(std::move(field)));
+    EXPECT_THROW(build(d), Error);
+  };
+  refuses({"", 2, 2, {0, 0, 0, 0}, {0, 1, 1, 1}, ""});
+  refuses({"", 2, 2, {0, NAN, 0, 0}, {1, 1, 1, 1}, ""});
+  refuses({"", 2, 2, {0, 3, 0, 0}, {1, 1, 1, 1}, ""});
+  refuses({"", 2, 2, {0, 0, 0}, {1, 1, 1, 1}, ""});
+  refuses({"", 1, 2, {0, 0}, {1, 1, 1, 1}, ""});
 }
 
 TEST(height_field, flat_ground_carries_a_box_at_its_four_corners) {
