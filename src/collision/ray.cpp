@@ -209,6 +209,7 @@ namespace {
 void refuse_unless_ray(Vec3 origin, Vec3 direction) {
   if (!is_finite(origin)) throw Error("cast_ray: the origin has entries that are not finite numbers");
   if (!is_finite(direction)) throw Error("cast_ray: the direction has entries that are not finite numbers");
+  if (squared_norm(direction) == 0) throw Error("cast_ray: the direction is zero, or too short to square");
 }
 
 }  // namespace

@@ -319,7 +319,10 @@ TEST(queries, refuse_poses_and_rays_that_are_not_numbers) {
     }
     EXPECT_THROW(cast_ray(box, {}, Vec3(bad, 0, 0), Vec3(-1, 0, 0)), Error);
     EXPECT_THROW(cast_ray(box, {}, Vec3(3, 0, 0), Vec3(-1, bad, 0)), Error);
+    EXPECT_THROW(distance(Shape::box(1, bad, 1), {}, ball, {}), Error);
+    EXPECT_THROW(collide(ball, {}, Shape::sphere(bad), {}, 0.0, points), Error);
   }
+  EXPECT_THROW(cast_ray(box, {}, Vec3(0, 0, 0), Vec3(0, 0, 0)), Error);
   EXPECT_THROW(collide(ball, {}, box, {}, std::nan(""), points), Error);
   EXPECT_EQ(collide(ball, {}, box, {}, 0.0, points), 1);
 }

@@ -62,6 +62,24 @@ TEST(reach_points, ends_of_both_capsules_are_seen) {
   }
 }
 
+// The two features of a contact are its identity: no two contacts of a pair have the same.
+TEST(reach_points, no_contact_comes_twice) {
+  Random random(71);
+  for (const ShapeType type : {ShapeType::box, ShapeType::capsule, ShapeType::cylinder, ShapeType::mesh})
+    for (int i = 0; i < 2000; ++i) {
+      const Shape a = random_shape(random, ShapeType::capsule, 0.5), b = random_shape(random, type, 0.5);
+      const Placement at{Mat3::from(random_rotation(random).toRotationMatrix()),
+                         Vec3(Vector3(random_direction(random) * uniform(random, 0.1, 1.0)))};
+      ContactPoint points[max_contact_points];
+      const int count = collide(a, {}, b, at, 0.05, points);
+      for (int k = 0; k < count; ++k)
+        for (int j = 0; j < k; ++j)
+          EXPECT_FALSE(points[k].feature_a == points[j].feature_a &&
+                       points[k].feature_b == points[j].feature_b)
+              << static_cast<int>(type) << " " << i;
+    }
+}
+
 TEST(reach_points, order_of_the_shapes_does_not_matter) {
   Random random(3);
   for (int i = 0; i < 600; ++i) {
