@@ -80,6 +80,9 @@ bool ImpulseDerivatives::prepare(const Model& model, Data& data, const ImpulseWo
   for (std::vector<double>* vector : {&w.dsigma, &w.rho, &w.c, &w.dlam}) vector->resize(step.rows.size());
   w.relabelled = false;
   w.choice.found = w.slack.found = false;
+  for (const auto& side : w.shifted) {
+    if (side) side->same = false;
+  }
   w.not_followed = w.cannot_follow = 0.0;
   w.solution.resize(0);
   return w.factor_laws();

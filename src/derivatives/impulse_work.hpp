@@ -117,6 +117,7 @@ struct ImpulseDerivatives::Work {
         : data(model),
           step(from),
           derivatives(model) {}
+    bool same = false;  // it is this step, but for velocities, impulses and what derivatives make of them
     Data data;
     ImpulseWork step;
     ImpulseDerivatives derivatives;

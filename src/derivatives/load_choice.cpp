@@ -25,12 +25,15 @@ bool ImpulseDerivatives::Work::shift_step(const VectorX& v1, const std::vector<d
                                           const std::vector<double>& soft1, double by, int side) {
   if (!shifted[side]) shifted[side] = std::make_unique<Shifted>(*model, *step);
   Shifted& s = *shifted[side];
-  s.data = *data;
-  s.step = *step;
-  s.step.v_next += by * v1;
+  if (!s.same) {
+    s.same = true;
+    s.data = *data;
+    s.step = *step;
+  }
+  s.step.v_next = step->v_next + by * v1;
   for (size_t i = 0; i < lam1.size(); ++i) {
-    s.step.rows.lam[i] += by * lam1[i];
-    s.step.rows.sigma[i] += by * soft1[i];
+    s.step.rows.lam[i] = step->rows.lam[i] + by * lam1[i];
+    s.step.rows.sigma[i] = step->rows.sigma[i] + by * soft1[i];
   }
   s.derivatives.work_->wants_choice = false;
   s.derivatives.work_->given_modes = &modes;
