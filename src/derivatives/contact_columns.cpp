@@ -64,7 +64,7 @@ ContactColumns::ContactColumns(const Model& model)
   columns_.reserve(model.nv());
 }
 
-void ContactColumns::add_touch(const Data& after, const ContactRates::Touch& t, double scale,
+void ContactColumns::add_touch(const Data& at, const Data& after, const ContactRates::Touch& t, double scale,
                                RowMatrixRef sigma_by_q, double* residual, int stride) {
   const Structure& s = model_->structure();
   const auto moves = [&](int body) {
@@ -88,7 +88,7 @@ void ContactColumns::add_touch(const Data& after, const ContactRates::Touch& t, 
         for (int k = 0; k < 6; ++k) wrench_[k * width_ + place_[e]] = 0.0;
         arm_[e] = {};
       }
-      const Motion& S = after.S[e];
+      const Motion& S = at.S[e];
       const Vec3 x = point_velocity(S, r);
       arm_[e] += Motion{S.angular, x} * sign;
       Vec3 force, moment;
@@ -130,12 +130,12 @@ void ContactColumns::add_touch(const Data& after, const ContactRates::Touch& t, 
   for (int e : columns_) place_[e] = -1;
 }
 
-void ContactColumns::add(const Model& model, const Data& after, const ImpulseWork& work,
+void ContactColumns::add(const Model& model, const Data& at, const Data& after, const ImpulseWork& work,
                          const ContactRates& rates, double scale, RowMatrixRef sigma_by_q, double* residual,
                          int stride) {
   model_ = &model;
   for (const ContactRates::Touch& t : rates.touches())
-    add_touch(after, t, scale, sigma_by_q, residual, stride);
+    add_touch(at, after, t, scale, sigma_by_q, residual, stride);
   rates.add_other_columns(work, scale, sigma_by_q, residual, stride);
 }
 

@@ -1,5 +1,7 @@
 #include "contact_rates.hpp"
 
+#include <algorithm>
+
 #include "articula/math/lie.hpp"
 
 namespace articula {
@@ -44,6 +46,7 @@ void ContactRates::prepare(const Model& model, const Data& before, const Data& a
   touches_.clear();
   joins_.clear();
   scalars_.clear();
+  bodies_.clear();
   const auto& items = work.rows.items();
   for (size_t i = 0; i < items.size(); ++i) {
     const bool bodies = items[i].kind == RowKind::equality && items[i].rows >= 3;
@@ -69,9 +72,11 @@ void ContactRates::add_touch(const Item& item, int index) {
   const int link_a = a.link, link_b = b.link;
   t.body_a = s.geometries[a.geometry].body;
   t.body_b = s.geometries[b.geometry].body;
+  list_body(t.body_a);
+  list_body(t.body_b);
   t.p = contact.point.position;
-  t.r_a = t.p - after_->link_reference[link_a];
-  t.r_b = t.p - after_->link_reference[link_b];
+  t.r_a = t.p - before_->link_reference[link_a];
+  t.r_b = t.p - before_->link_reference[link_b];
   t.frame = work_->rows.frame(item);
   const collision::ContactParameters parameters = work_->colliders.parameters(*model_, contact.pair);
   const bool spin_free =
@@ -96,14 +101,14 @@ void ContactRates::add_touch(const Item& item, int index) {
     w = v_b.angular - v_a.angular;
   };
   relative(*after_, t.u, t.w);
-  relative(*before_, t.u_before, t.w_before);
   for (int i = 0; i < t.rows; ++i) {
     t.lam[i] = work_->rows.lam[t.row + i];
     (t.angular[i] ? t.m : t.f) += axis_of(t.frame, t.axis[i]) * t.lam[i];
   }
   t.gap_slope = item.bias == BiasMode::gap ? 1.0 / h_ : 0.0;
   t.bounce = item.bias == BiasMode::bounce ? parameters.restitution : 0.0;
-  t.rate = collision::differentiate(work_->colliders, *after_, work_->contacts, item.index);
+  if (item.bias == BiasMode::bounce) relative(*before_, t.u_before, t.w_before);
+  t.rate = collision::differentiate(work_->colliders, *before_, work_->contacts, item.index);
   one_sided_ |= t.rate.one_sided;
 }
 
@@ -115,8 +120,8 @@ void ContactRates::add_join(const Item& item) {
   const Structure& s = model_->structure();
   const EqualityConstraint& equality = work_->constraints.equalities[item.index];
   const auto placed = [&](const Anchor& anchor) {
-    const Placement link{after_->link_R[anchor.link],
-                         after_->link_reference[anchor.link] + after_->link_r[anchor.link]};
+    const Placement link{before_->link_R[anchor.link],
+                         before_->link_reference[anchor.link] + before_->link_r[anchor.link]};
     return link * anchor.in_link;
   };
   const Placement first = placed(equality.first), second = placed(equality.second);
@@ -125,8 +130,10 @@ void ContactRates::add_join(const Item& item) {
     j.row = work_->rows.row_of(item) + 3 * part;
     j.body_a = s.links[equality.first.link].body;
     j.body_b = s.links[equality.second.link].body;
-    j.r_a = first.p - after_->link_reference[equality.first.link];
-    j.r_b = second.p - after_->link_reference[equality.second.link];
+    list_body(j.body_a);
+    list_body(j.body_b);
+    j.r_a = first.p - before_->link_reference[equality.first.link];
+    j.r_b = second.p - before_->link_reference[equality.second.link];
     j.W_a = velocity(*after_, j.body_a).angular;
     j.W_b = velocity(*after_, j.body_b).angular;
     j.lam = load3(work_->rows.lam.data() + j.row);
@@ -227,20 +234,35 @@ void ContactRates::add_curved(const Scalar& scalar, const double* x, double fact
     out[model_->structure().joints[tendon.joints[k]].dof] += factor * scalar.curvature * along * c[k];
 }
 
-void ContactRates::add_wrenches(WrenchField& field) const {
+void ContactRates::list_body(int body) {
+  if (std::find(bodies_.begin(), bodies_.end(), body) == bodies_.end()) bodies_.push_back(body);
+}
+
+// visit(body, wrench on it)
+template <class Visit>
+void ContactRates::for_each_wrench(const Visit& visit) const {
   for (const Touch& t : touches_) {
-    field.own[t.body_b] += Force{t.m + cross(t.r_b, t.f), t.f};
-    field.own[t.body_a] -= Force{t.m + cross(t.r_a, t.f), t.f};
+    visit(t.body_b, Force{t.m + cross(t.r_b, t.f), t.f});
+    visit(t.body_a, Force{-(t.m + cross(t.r_a, t.f)), -t.f});
   }
   for (const Join& j : joins_) {
     if (j.turning) {
-      field.own[j.body_b].moment += j.lam * j.scale;
-      field.own[j.body_a].moment -= j.lam * j.scale;
+      visit(j.body_b, Force{j.lam * j.scale, {}});
+      visit(j.body_a, Force{j.lam * -j.scale, {}});
     } else {
-      field.own[j.body_b] += Force{cross(j.r_b, j.lam), j.lam};
-      field.own[j.body_a] -= Force{cross(j.r_a, j.lam), j.lam};
+      visit(j.body_b, Force{cross(j.r_b, j.lam), j.lam});
+      visit(j.body_a, Force{-cross(j.r_a, j.lam), -j.lam});
     }
   }
+}
+
+void ContactRates::add_wrenches(WrenchField& field) const {
+  for_each_wrench([&](int body, const Force& wrench) { field.own[body] += wrench; });
+}
+
+void ContactRates::add_wrenches_on_links(std::vector<Force>& links) const {
+  const Structure& s = model_->structure();
+  for_each_wrench([&](int body, const Force& wrench) { links[s.bodies[body].link] += wrench; });
 }
 
 void ContactRates::geometry_along(const Touch& t, const ContactRate& rate, Force* dF, double* dsigma) const {
@@ -387,7 +409,7 @@ void ContactRates::add_join_columns(const Join& j, double scale, RowMatrixRef si
     const double sign = side == 0 ? -1.0 : 1.0;
     const Motion V = velocity(*after_, body);
     for (int e = link.dof_end - 1; e >= 0; e = s.dofs[e].parent) {
-      const Motion& S = after_->S[e];
+      const Motion& S = before_->S[e];
       const Motion dV = cross(S, V) + after_->psi_dot[e];
       const Vec3 x = point_velocity(S, r);
       Vec3 change;
@@ -398,7 +420,7 @@ void ContactRates::add_join_columns(const Join& j, double scale, RowMatrixRef si
         change = (point_velocity(dV, r) + cross(W, x) + j.slope * x) * sign;
         const Vec3 moment = cross(x, j.lam) * (sign * scale);
         for (int d = link.dof_end - 1; d >= 0; d = s.dofs[d].parent)
-          residual[static_cast<std::size_t>(d) * stride + e] += dot(after_->S[d].angular, moment);
+          residual[static_cast<std::size_t>(d) * stride + e] += dot(before_->S[d].angular, moment);
       }
       for (int i = 0; i < 3; ++i) sigma_by_q(j.row + i, e) += change[i];
     }

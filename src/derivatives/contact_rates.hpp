@@ -29,8 +29,9 @@ class ContactRates {
  public:
   explicit ContactRates(const Model& model) : model_(&model) {}
 
-  // For the last step; `after` holds velocities for v+, `before` those for v (if something bounces). Rows
-  // that `modes` leave free carry nothing, and nothing depends on how fast they part: they are left out.
+  // For the last step; `after` holds velocities for v+ (link_v and psi_dot alone), `before` the kinematics
+  // and velocities for v (if something bounces). Rows that `modes` leave free carry nothing, and nothing
+  // depends on how fast they part: they are left out.
   void prepare(const Model& model, const Data& before, const Data& after, const ImpulseWork& work,
                const ImpulseSettings& settings, const std::vector<RowMode>& modes);
   bool on_bodies() const { return !touches_.empty() || !joins_.empty(); }
@@ -38,6 +39,9 @@ class ContactRates {
   // Wrenches of all impulses on the links' bodies (about their trees' reference points), and forces at the
   // joints that are not wrenches: limits, dry friction, couplings.
   void add_wrenches(WrenchField& field) const;
+  // The same per link; and the bodies that have any.
+  void add_wrenches_on_links(std::vector<Force>& links) const;
+  const std::vector<int>& bodies() const { return bodies_; }
 
   // Adds to dF (per body) and dsigma (rows) and dtau (nv: change of J^T lam that is no wrench).
   void along(const BodyRate* bodies, const double* dq, Force* dF, double* dsigma, double* dtau) const;
@@ -105,6 +109,9 @@ class ContactRates {
     Mat3 ball;               // dj = ball dq
   };
 
+  template <class Visit>
+  void for_each_wrench(const Visit& visit) const;
+  void list_body(int body);
   void add_touch(const Item& item, int index);
   void add_join(const Item& item);
   void add_scalar(const Item& item);
@@ -127,6 +134,7 @@ class ContactRates {
   std::vector<Touch> touches_;
   std::vector<Join> joins_;
   std::vector<Scalar> scalars_;
+  std::vector<int> bodies_;
   bool one_sided_ = false;
   mutable std::vector<double> unit_;  // nv
 };

@@ -32,6 +32,7 @@ ImpulseDerivatives::Work::Work(const Model& robot)
       dF(robot.nbody()),
       link_force(robot.nlink()),
       link_change(robot.nlink()),
+      link_wrench(robot.nlink()),
       Y(robot.nbody()),
       columns(robot) {
   field.own.resize(robot.nbody());
@@ -66,14 +67,8 @@ bool ImpulseDerivatives::prepare(const Model& model, Data& data, const ImpulseWo
   if (w.touches_bodies()) w.sweep_after();
   w.rates.prepare(model, data, w.after, step, settings, w.modes);
 
-  if (w.rates.on_bodies()) {
-    auto& held = w.residual.held_forces();
-    std::fill(w.field.own.begin(), w.field.own.end(), Force{});
-    w.rates.add_wrenches(w.field);
-    for (size_t b = 0; b < held.size(); ++b) held[b] = w.field.own[b] * (1.0 / h);
-  }
-  w.residual.prepare(model, data, step.free, {h, settings.implicit_gyroscopic}, w.acceleration,
-                     w.rates.on_bodies());
+  w.contacts_held = false;
+  w.residual.prepare(model, data, step.free, {h, settings.implicit_gyroscopic}, w.acceleration);
   w.output.prepare(model, step.free, step.v_next, h);
   w.slots_found = false;
 
@@ -88,6 +83,17 @@ bool ImpulseDerivatives::prepare(const Model& model, Data& data, const ImpulseWo
   return w.factor_laws();
 }
 
+// Contact forces become part of the smooth residual, where they stay in place while the robot moves.
+void ImpulseDerivatives::Work::hold_contacts() {
+  if (contacts_held || !rates.on_bodies()) return;
+  contacts_held = true;
+  auto& held = residual.held_forces();
+  std::fill(field.own.begin(), field.own.end(), Force{});
+  rates.add_wrenches(field);
+  for (size_t b = 0; b < held.size(); ++b) held[b] = field.own[b] * (1.0 / settings.dt);
+  residual.hold_forces();
+}
+
 // Whether some row that carries something acts on bodies: then their velocities for v+ matter.
 bool ImpulseDerivatives::Work::touches_bodies() const {
   const ContactRows& rows = step->rows;
@@ -97,10 +103,17 @@ bool ImpulseDerivatives::Work::touches_bodies() const {
   });
 }
 
-// The step's kinematics, with velocities for v+.
+// Velocities for v+.
 void ImpulseDerivatives::Work::sweep_after() {
   if (after_ready) return;
   after_ready = true;
+  sweep_velocities(*model, *data, step->v_next.data(), after);
+}
+
+// What only parameters need; `after` has the step's kinematics, too, then.
+void ImpulseDerivatives::Work::find_all_slots() {
+  if (slots_found) return;
+  slots_found = after_ready = true;
   after.kinematic_pose = data->kinematic_pose;
   after.kinematic_twist = data->kinematic_twist;
   after.link_R = data->link_R;
@@ -109,7 +122,10 @@ void ImpulseDerivatives::Work::sweep_after() {
   after.S = data->S;
   after.sine = data->sine;
   after.cosine = data->cosine;
-  sweep_motion(*model, after, step->v_next.data(), nullptr, false);
+  propagate_motion(*model, after, step->v_next.data(), nullptr);
+  motion_rates(*model, after, step->v_next.data(), nullptr);
+  find_slots(*model, after, step->free.q, slots_after);
+  if (bounces) find_slots(*model, *data, step->free.q, slots_before);
 }
 
 bool ImpulseDerivatives::Work::factor_laws() {
@@ -122,7 +138,7 @@ bool ImpulseDerivatives::Work::factor_laws() {
                          rows.sigma.data() + begin, softness.empty() ? 0.0 : softness[k]))
       return false;
   }
-  parameters.prepare(*model, after, *step, settings, rates, laws);
+  parameters.prepare(*model, *data, *step, settings, rates, laws);
   return true;
 }
 
@@ -198,17 +214,6 @@ void ImpulseDerivatives::solve_transposed(VectorRef r) {
   w.solution = r1;
 }
 
-// What only parameters need.
-void ImpulseDerivatives::Work::find_all_slots() {
-  if (slots_found) return;
-  slots_found = true;
-  sweep_after();
-  propagate_motion(*model, after, step->v_next.data(), nullptr);
-  motion_rates(*model, after, step->v_next.data(), nullptr);
-  find_slots(*model, after, step->free.q, slots_after);
-  if (bounces) find_slots(*model, *data, step->free.q, slots_before);
-}
-
 // Displacements of bodies along a direction, and what they do to rows and wrenches.
 void ImpulseDerivatives::Work::rates_along(const double* dq, const double* dv, const double* dtheta) {
   const Structure& s = model->structure();
@@ -238,7 +243,7 @@ void ImpulseDerivatives::Work::add_projected(const std::vector<Force>& wrenches,
   for (int b = 1; b < model->nbody(); ++b) link_force[s.bodies[b].link] += wrenches[b];
   for (int k = model->nlink() - 1; k > 0; --k) {
     const LinkIndex& link = s.links[k];
-    for (int d = link.dof_begin; d < link.dof_end; ++d) r[d] += sign * dot(after.S[d], link_force[k]);
+    for (int d = link.dof_begin; d < link.dof_end; ++d) r[d] += sign * dot(data->S[d], link_force[k]);
     if (!link.root) link_force[link.parent] += link_force[k];
   }
 }
@@ -250,6 +255,7 @@ void ImpulseDerivatives::residual_along(const ConstVectorRef& dz, VectorRef dr) 
   const double h = w.settings.dt, dh = dz[in.theta + s.timestep];
   const double *dq = dz.data() + in.q, *dv = dz.data() + in.v, *dtheta = dz.data() + in.theta;
   auto dr1 = dr.head(w.nv);
+  w.hold_contacts();
   w.residual.along(dz, dr1);
   dr1 *= h;
   // The step's acceleration is (v+ - v) / h with v+ held.
@@ -286,7 +292,8 @@ void ImpulseDerivatives::residual_against(const ConstVectorRef& y, VectorRef z_b
   const double h = w.settings.dt;
   const auto y1 = y.head(w.nv);
   w.scratch = h * y1;
-  w.residual.against(w.scratch, z_bar, w.wants_parameters);
+  if (w.wants_parameters) w.hold_contacts();
+  w.residual.against(w.scratch, z_bar, w.wants_parameters, w.wants_parameters);
   if (w.solution.size() == w.nv && y1 == w.solution) {
     w.mass_product = w.right_side;  // y is what was solved for
   } else {
@@ -316,24 +323,50 @@ void ImpulseDerivatives::residual_against(const ConstVectorRef& y, VectorRef z_b
   z_bar += w.slack.by_input.transpose() * y.tail(w.slack.by_input.rows());
 }
 
-// Of covectors of displacements and velocities of bodies, those of q and v, from the leaves to the root:
-//   dV = Z x V + m,   Z = sum S dq,   m = sum (psi' dq + S dv)
-void ImpulseDerivatives::Work::gather_on_links(const Data& at, Force BodyRateBar::* part, bool position,
-                                               double* q_bar, double* v_bar) {
+// Of covectors of displacements and velocities of bodies, and of J^T lam with contact forces W that stay
+// where they are, the one of q, from the leaves to the root:
+//   dV = Z x V + m,   Z = sum S dq,   m = sum psi' dq,      d(S_d . W_d) = Z . (S_d x* W_d)
+// where Z includes the dof's own block, and W_d is all that acts behind d.
+void ImpulseDerivatives::Work::gather_positions(const double* y1, double* q_bar) {
+  const Structure& s = model->structure();
+  const int nlink = model->nlink();
+  for (int k = 1; k < nlink; ++k) link_force[k] = link_change[k] = link_wrench[k] = {};
+  for (int b : rates.bodies()) {
+    const int k = s.bodies[b].link;
+    link_change[k] += body_bars[b].dV;
+    link_force[k] += cross(after.link_v[k], body_bars[b].dV) + body_bars[b].Z;
+  }
+  rates.add_wrenches_on_links(link_wrench);
+  for (int k = nlink - 1; k > 0; --k) {
+    const LinkIndex& link = s.links[k];
+    for (int end = link.dof_end; end > link.dof_begin;) {
+      const int begin = s.dofs[end - 1].block_begin;
+      for (int d = begin; d < end; ++d) link_force[k] += cross(data->S[d] * y1[d], link_wrench[k]);
+      for (int d = begin; d < end; ++d)
+        q_bar[d] += dot(data->S[d], link_force[k]) + dot(after.psi_dot[d], link_change[k]);
+      end = begin;
+    }
+    if (link.root) continue;
+    link_force[link.parent] += link_force[k];
+    link_change[link.parent] += link_change[k];
+    link_wrench[link.parent] += link_wrench[k];
+  }
+}
+
+// The same for velocities before the step, dV = Z x V + m,  m = sum (psi' dq + S dv).
+void ImpulseDerivatives::Work::gather_velocities_before(double* q_bar, double* v_bar) {
   const Structure& s = model->structure();
   for (int k = 1; k < model->nlink(); ++k) link_force[k] = link_change[k] = {};
-  for (int b = 1; b < model->nbody(); ++b) {
+  for (int b : rates.bodies()) {
     const int k = s.bodies[b].link;
-    const Force& dV_bar = body_bars[b].*part;
-    link_change[k] += dV_bar;
-    link_force[k] += cross(at.link_v[k], dV_bar);
-    if (position) link_force[k] += body_bars[b].Z;
+    link_change[k] += body_bars[b].dV_before;
+    link_force[k] += cross(data->link_v[k], body_bars[b].dV_before);
   }
   for (int k = model->nlink() - 1; k > 0; --k) {
     const LinkIndex& link = s.links[k];
     for (int d = link.dof_begin; d < link.dof_end; ++d) {
-      q_bar[d] += dot(at.S[d], link_force[k]) + dot(at.psi_dot[d], link_change[k]);
-      if (v_bar != nullptr) v_bar[d] += dot(at.S[d], link_change[k]);
+      q_bar[d] += dot(data->S[d], link_force[k]) + dot(data->psi_dot[d], link_change[k]);
+      v_bar[d] += dot(data->S[d], link_change[k]);
     }
     if (link.root) continue;
     link_force[link.parent] += link_force[k];
@@ -341,33 +374,37 @@ void ImpulseDerivatives::Work::gather_on_links(const Data& at, Force BodyRateBar
   }
 }
 
+// As rates_against, without parameters; right after the smooth residual's product, h y1, whose sums over
+// paths serve here, too.
+void ImpulseDerivatives::Work::state_rates_against(const double* y1, VectorRef z_bar) {
+  const Structure& s = model->structure();
+  const StepInputs& in = residual.inputs();
+  if (!rates.on_bodies()) return rates.against(nullptr, dsigma.data(), y1, nullptr, z_bar.data() + in.q);
+  sweep_after();
+  for (int b : rates.bodies()) {
+    Y[b] = residual.path_motion()[s.bodies[b].link] * (1.0 / settings.dt);
+    body_bars[b] = {};
+  }
+  rates.against(Y.data(), dsigma.data(), y1, body_bars.data(), z_bar.data() + in.q);
+  gather_positions(y1, z_bar.data() + in.q);
+  if (bounces) gather_velocities_before(z_bar.data() + in.q, z_bar.data() + in.v);
+}
+
 // z_bar += gradient of  y1 . (change of J^T lam)  +  (covectors in dsigma) . (changes of sigma)  + rho .
 // (...)
 void ImpulseDerivatives::Work::rates_against(const double* y1, VectorRef z_bar) {
+  if (!wants_parameters) return state_rates_against(y1, z_bar);
   const Structure& s = model->structure();
   const StepInputs& in = residual.inputs();
-  if (wants_parameters || rates.on_bodies()) {
-    sweep_after();
-    sum_paths(*model, after, movers, y1);
-    for (int b = 0; b < model->nbody(); ++b) {
-      Y[b] = movers.path[b];
-      body_bars[b] = {};
-    }
-  } else {
-    return rates.against(nullptr, dsigma.data(), y1, nullptr, z_bar.data() + in.q);
+  find_all_slots();
+  sum_paths(*model, *data, movers, y1);
+  for (int b = 0; b < model->nbody(); ++b) {
+    Y[b] = movers.path[b];
+    body_bars[b] = {};
   }
-  double* theta_bar = wants_parameters ? z_bar.data() + in.theta : nullptr;
-  if (wants_parameters) {
-    find_all_slots();
-    parameters.against(Y.data(), dsigma.data(), rho.data(), y1, theta_bar);
-  }
+  double* theta_bar = z_bar.data() + in.theta;
+  parameters.against(Y.data(), dsigma.data(), rho.data(), y1, theta_bar);
   rates.against(Y.data(), dsigma.data(), y1, body_bars.data(), z_bar.data() + in.q);
-  if (!wants_parameters) {
-    gather_on_links(after, &BodyRateBar::dV, true, z_bar.data() + in.q, nullptr);
-    if (bounces)
-      gather_on_links(*data, &BodyRateBar::dV_before, false, z_bar.data() + in.q, z_bar.data() + in.v);
-    return;
-  }
   const auto gather = [&](const Data& at, const ParameterWork& slots, Force BodyRateBar::* part,
                           bool position, double* v_bar) {
     clear_displacement_covectors(movers);

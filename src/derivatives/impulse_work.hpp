@@ -21,8 +21,10 @@ struct ImpulseDerivatives::Work {
   void solve(VectorRef r);
   void rates_along(const double* dq, const double* dv, const double* dtheta);
   void rates_against(const double* y1, VectorRef z_bar);
-  void gather_on_links(const Data& at, Force BodyRateBar::* part, bool position, double* q_bar,
-                       double* v_bar);
+  void state_rates_against(const double* y1, VectorRef z_bar);
+  void gather_positions(const double* y1, double* q_bar);
+  void gather_velocities_before(double* q_bar, double* v_bar);
+  void hold_contacts();
   bool touches_bodies() const;
   void sweep_after();
   bool factor_laws();
@@ -84,7 +86,7 @@ struct ImpulseDerivatives::Work {
   const std::vector<RowMode>* given_modes = nullptr;  // of a step beside another one: that one's
   bool wants_parameters = true;
   bool relabelled = false;
-  bool after_ready = false;
+  bool after_ready = false, contacts_held = false;
 
   const Model* model = nullptr;
   Data* data = nullptr;
@@ -96,10 +98,10 @@ struct ImpulseDerivatives::Work {
   VectorX ignored;                // nv
   std::vector<BodyRate> bodies;
   std::vector<BodyRateBar> body_bars;
-  std::vector<Force> dF;                       // per body
-  std::vector<Force> link_force, link_change;  // per link
-  VectorX right_side, solution;                // nv: of the last transposed solve with Mhat
-  std::vector<Motion> Y;                       // per body
+  std::vector<Force> dF;                                    // per body
+  std::vector<Force> link_force, link_change, link_wrench;  // per link
+  VectorX right_side, solution;                             // nv: of the last transposed solve with Mhat
+  std::vector<Motion> Y;                                    // per body
   std::vector<double> dsigma, rho, c, dlam;
   std::vector<double> before, freely;  // rows: velocities for v and v_free
   std::vector<ForceSwitch> switches;

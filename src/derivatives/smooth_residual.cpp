@@ -30,21 +30,28 @@ SmoothResidual::SmoothResidual(const Model& model)
       subtree_(model.nlink()) {}
 
 void SmoothResidual::prepare(const Model& model, Data& data, const FreeMotionWork& step,
-                             const StepSettings& settings, const ConstVectorRef& acceleration,
-                             bool held_forces) {
+                             const StepSettings& settings, const ConstVectorRef& acceleration) {
   require_size("acceleration", acceleration.size(), model.nv());
   model_ = &model;
   data_ = &data;
   step_ = &step;
   h_ = settings.dt;
   options_ = {step.external(), settings.implicit_gyroscopic ? settings.dt : 0.0};
-  parameters_ready_ = false;
+  parameters_ready_ = couplings_ready_ = false;
   acceleration_ = acceleration;
   // The step saw the forces at zero acceleration; the derivatives need those of the motion.
   sweep_motion(model, data, step.v.data(), acceleration_.data(), true);
   gather_forces(model, data, options_);
-  prepare_rnea_couplings(model, data, rnea_, options_);
-  hold_wrenches(model, forces_, held_forces);
+  prepare_rnea_rates(model, data, rnea_, options_);
+  hold_wrenches(model, forces_, false);
+}
+
+void SmoothResidual::hold_forces() { hold_wrenches(*model_, forces_, true); }
+
+void SmoothResidual::prepare_couplings() {
+  if (couplings_ready_) return;
+  couplings_ready_ = true;
+  prepare_rnea_couplings(*model_, *data_, rnea_);
 }
 
 ForceArguments SmoothResidual::arguments() const {
@@ -101,6 +108,7 @@ void SmoothResidual::along(const ConstVectorRef& dz, VectorRef dr) {
   const bool changes = !dtheta.isZero(0.0);
   const double dh = dtheta[model_->structure().timestep];
   if (changes) prepare_parameters();
+  prepare_couplings();
   scratch_.setZero();
   rnea_directional(*model_, *data_, rnea_, options_.external != nullptr, dq, dv, scratch_, dr);
   ForceDirection direction{dz.data() + inputs_.q, dz.data() + inputs_.v, dz.data() + inputs_.activation,
@@ -116,7 +124,7 @@ void SmoothResidual::along(const ConstVectorRef& dz, VectorRef dr) {
   dr += dh * (step_->forces.slope.cwiseProduct(acceleration_) + step_rate_);
 }
 
-void SmoothResidual::against(const ConstVectorRef& y, VectorRef z_bar, bool parameters) {
+void SmoothResidual::against(const ConstVectorRef& y, VectorRef z_bar, bool parameters, bool held) {
   require_size("y", y.size(), model_->nv());
   require_size("z_bar", z_bar.size(), inputs_.size);
   const Structure& s = model_->structure();
@@ -144,7 +152,10 @@ void SmoothResidual::against(const ConstVectorRef& y, VectorRef z_bar, bool para
                    z_bar.data() + inputs_.control,
                    0.0,
                    parameters ? theta_bar.data() : nullptr};
+  const bool holds = forces_.held.active;
+  forces_.held.active = holds && held;
   forces_adjoint(*model_, *data_, step_->forces, forces_, arguments(), &parameters_, y, slope_, to);
+  forces_.held.active = holds;
   if (!parameters) return;
   scratch_ = -y;
   rnea_parameter_adjoint(*model_, *data_, parameters_, acceleration_, options_, scratch_, theta_bar);
@@ -153,6 +164,7 @@ void SmoothResidual::against(const ConstVectorRef& y, VectorRef z_bar, bool para
 
 void SmoothResidual::jacobians(double sign, StridedMatrices out) {
   const bool has_external = options_.external != nullptr;
+  prepare_couplings();
   prepare_rnea_columns(*model_, *data_, rnea_, has_external);
   assemble_rnea_derivatives(*model_, *data_, rnea_, has_external, sign, out);
   add_force_jacobians(*model_, *data_, step_->forces, forces_, arguments(), -sign, out);

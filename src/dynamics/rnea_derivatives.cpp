@@ -111,31 +111,42 @@ RneaDerivativeWork::RneaDerivativeWork(const Model& model)
       columns(static_cast<size_t>(row_count * stride), 0.0),
       path_motion(model.nlink()),
       path_turn(model.nlink()),
-      subtree_force(model.nlink()) {}
+      subtree_force(model.nlink()) {
+  turning.reserve(model.nlink());
+  gyroscopic.reserve(model.nlink());
+}
 
 void prepare_rnea_products(const Model& model, Data& data, RneaDerivativeWork& work, const double* v,
                            const double* a, const DynamicsOptions& options) {
   motion_rates(model, data, v, a);
-  prepare_rnea_couplings(model, data, work, options);
+  prepare_rnea_rates(model, data, work, options);
+  prepare_rnea_couplings(model, data, work);
 }
 
-void prepare_rnea_couplings(const Model& model, const Data& data, RneaDerivativeWork& work,
-                            const DynamicsOptions& options) {
+void prepare_rnea_rates(const Model& model, const Data& data, RneaDerivativeWork& work,
+                        const DynamicsOptions& options) {
   const Structure& s = model.structure();
   for (int d = 0; d < s.nv; ++d) {
     work.psi_ddot[d] = cross(data.dof_a[d], data.S[d]) + cross(data.dof_v[d], data.psi_dot[d]);
   }
-  for (int k = 1; k < model.nlink(); ++k) {
-    work.own_coupling[k] = rigid_coupling(data.link_inertia[k], data.link_v[k]);
-    if (options.gyroscopic_step > 0.0 && turns_freely(s, s.links[k])) {
-      work.own_coupling[k].N += implicit_gyroscopic(inertia_about_com(data.local_inertia[k]),
-                                                    data.link_v[k].angular, options.gyroscopic_step)
-                                    .derivative;
-    }
-    if (options.external != nullptr) {
-      work.own_external[k] = external_coupling(model, data, *options.external, k);
-    }
+  work.turning.clear();
+  work.gyroscopic.clear();
+  for (int k = 1; options.gyroscopic_step > 0.0 && k < model.nlink(); ++k) {
+    if (!turns_freely(s, s.links[k])) continue;
+    work.turning.push_back(k);
+    work.gyroscopic.push_back(implicit_gyroscopic(inertia_about_com(data.local_inertia[k]),
+                                                  data.link_v[k].angular, options.gyroscopic_step)
+                                  .derivative);
   }
+  for (int k = 1; options.external != nullptr && k < model.nlink(); ++k) {
+    work.own_external[k] = external_coupling(model, data, *options.external, k);
+  }
+}
+
+void prepare_rnea_couplings(const Model& model, const Data& data, RneaDerivativeWork& work) {
+  for (int k = 1; k < model.nlink(); ++k)
+    work.own_coupling[k] = rigid_coupling(data.link_inertia[k], data.link_v[k]);
+  for (size_t i = 0; i < work.turning.size(); ++i) work.own_coupling[work.turning[i]].N += work.gyroscopic[i];
 }
 
 void prepare_rnea_derivatives(const Model& model, Data& data, RneaDerivativeWork& work, const double* v,

@@ -76,8 +76,12 @@ void rnea_adjoint(const Model& model, const Data& data, RneaDerivativeWork& work
       }
     }
     G[k] = data.link_inertia[k] * Y[k];
-    HX[k].angular = transpose_times(work.own_coupling[k], Y[k]);
+    HX[k].angular = transposed_rigid_coupling(data.link_inertia[k], data.link_v[k], Y[k]);
     HX[k].linear = has_external ? transpose_times(work.own_external[k], Y[k]) : Vec3();
+  }
+  for (size_t i = 0; i < work.turning.size(); ++i) {
+    const int k = work.turning[i];
+    HX[k].angular += transpose_times(work.gyroscopic[i], Y[k].angular);
   }
   for (int k = nlink - 1; k > 0; --k) {
     const LinkIndex& link = s.links[k];

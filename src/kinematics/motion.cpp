@@ -117,6 +117,31 @@ void sweep_motion(const Model& model, Data& data, const double* v, const double*
   accelerations ? sweep<true>(model, data, v, a) : sweep<false>(model, data, v, a);
 }
 
+void sweep_velocities(const Model& model, const Data& at, const double* v, Data& to) {
+  const Structure& s = model.structure();
+  for (int k = 1; k < model.nlink(); ++k) {
+    const LinkIndex& link = s.links[k];
+    if (link.kind == LinkKind::kinematic) {
+      to.link_v[k] = at.kinematic_twist[s.bodies[link.body].kinematic];
+      continue;
+    }
+    Motion velocity = to.link_v[link.parent];
+    if (link.root)
+      velocity.linear += cross(velocity.angular, at.link_reference[k] - at.link_reference[link.parent]);
+    for (int begin = link.dof_begin; begin < link.dof_end;) {
+      const int end = s.dofs[begin].block_end;
+      Motion joint{};
+      for (int d = begin; d < end; ++d) {
+        to.psi_dot[d] = cross(velocity, at.S[d]);
+        joint += at.S[d] * v[d];
+      }
+      velocity += joint;
+      begin = end;
+    }
+    to.link_v[k] = velocity;
+  }
+}
+
 PointMotion point_motion(const Model& model, const Data& data, int body, Vec3 offset) {
   const LinkPoint at = body_point(model, data, body, offset);
   const Vector6 acceleration = acceleration_at(model, data, at);
