@@ -34,8 +34,9 @@ struct Response {
   explicit Response(Vec3 normal) : n(normal), T(normal) {}
 
   ContactRate operator()(const SurfaceRate& a, const SurfaceRate& b) const;
-  // All rigid motions of both sides at once, where the rule is `features`.
-  void by_motions(ContactRate* out) const;
+  // All rigid motions of the sides that move at once, where the rule is `features`. False if none of them
+  // turns the normal.
+  bool by_motions(bool moves_a, bool moves_b, ContactRate* out) const;
 
  private:
   ContactRate by_features(const SurfaceRate& a, const SurfaceRate& b) const;

@@ -39,15 +39,17 @@ struct ContactColumns::Response {
     for (int k = moves_a ? 0 : 6; k < (moves_b ? 12 : 6); ++k) {
       const collision::ContactRate& rate = t.rate.motion[k];
       Column& c = column[k];
-      const Vec3 change[3] = {rate.normal, t.t_rate[0] * rate.normal, t.t_rate[1] * rate.normal};
       const Vec3 du = cross(t.w, rate.position);
       c.moment = cross(rate.position, t.f);
-      for (int i = 0; i < t.rows; ++i) {
-        const Vec3 da = change[t.axis[i]];
-        (t.angular[i] ? c.moment : c.force) += da * t.lam[i];
-        c.sigma[i / 4][i % 4] = dot(da, t.angular[i] ? t.w : t.u);
+      if (t.rate.turns) {
+        const Vec3 change[3] = {rate.normal, t.t_rate[0] * rate.normal, t.t_rate[1] * rate.normal};
+        for (int i = 0; i < t.rows; ++i) {
+          const Vec3 da = change[t.axis[i]];
+          (t.angular[i] ? c.moment : c.force) += da * t.lam[i];
+          c.sigma[i / 4][i % 4] = dot(da, t.angular[i] ? t.w : t.u);
+        }
       }
-      for (int q = 0; q < 2; ++q) c.sigma[q] += (linear[q] * du).lanes;
+      for (int q = 0; q < (t.rows > 4 ? 2 : 1); ++q) c.sigma[q] += (linear[q] * du).lanes;
       c.sigma[0][0] +=
           t.gap_slope * rate.distance +
           t.bounce * (dot(t.frame.n, cross(t.w_before, rate.position)) + dot(rate.normal, t.u_before));

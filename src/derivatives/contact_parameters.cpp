@@ -5,7 +5,7 @@
 namespace articula {
 
 void ContactParameterRates::prepare(const Model& model, const Data& data, const ImpulseWork& work,
-                                    const ImpulseSettings& settings, const ContactRates& rates,
+                                    const ImpulseSettings& settings, ContactRates& rates,
                                     const std::vector<LawSystem>& laws) {
   model_ = &model;
   data_ = &data;
@@ -22,6 +22,7 @@ void ContactParameterRates::list_terms() {
   row_terms_.clear();
   force_terms_.clear();
   geometry_terms_.clear();
+  rates_->complete();
   const int count = static_cast<int>(rates_->touches().size());
   for (int i = 0; i < count; ++i) contact_terms(i);
   for (const Item& item : work_->rows.items()) {

@@ -14,7 +14,7 @@ namespace articula {
 class ContactParameterRates {
  public:
   void prepare(const Model& model, const Data& data, const ImpulseWork& work, const ImpulseSettings& settings,
-               const ContactRates& rates, const std::vector<LawSystem>& laws);
+               ContactRates& rates, const std::vector<LawSystem>& laws);
 
   // Adds to dF (per body), dsigma and the right-hand sides rho (rows), and dtau (nv, change of J^T lam).
   void along(const double* dtheta, Force* dF, double* dsigma, double* rho, double* dtau);
@@ -49,7 +49,7 @@ class ContactParameterRates {
   const Model* model_ = nullptr;
   const Data* data_ = nullptr;
   const ImpulseWork* work_ = nullptr;
-  const ContactRates* rates_ = nullptr;
+  ContactRates* rates_ = nullptr;
   const std::vector<LawSystem>* laws_ = nullptr;
   ImpulseSettings settings_;
   bool listed_ = false;

@@ -1,7 +1,5 @@
 #include "contact_rates.hpp"
 
-#include <algorithm>
-
 #include "articula/math/lie.hpp"
 
 namespace articula {
@@ -42,7 +40,7 @@ void ContactRates::prepare(const Model& model, const Data& before, const Data& a
   work_ = &work;
   settings_ = settings;
   h_ = settings.dt;
-  one_sided_ = false;
+  one_sided_ = complete_ = false;
   touches_.clear();
   joins_.clear();
   scalars_.clear();
@@ -72,23 +70,17 @@ void ContactRates::add_touch(const Item& item, int index) {
   const int link_a = a.link, link_b = b.link;
   t.body_a = s.geometries[a.geometry].body;
   t.body_b = s.geometries[b.geometry].body;
-  list_body(t.body_a);
-  list_body(t.body_b);
+  t.moves_a = moved_by_joints(s, t.body_a);
+  t.moves_b = moved_by_joints(s, t.body_b);
+  if (t.moves_a) list_body(t.body_a);
+  if (t.moves_b) list_body(t.body_b);
   t.p = contact.point.position;
   t.r_a = t.p - before_->link_reference[link_a];
   t.r_b = t.p - before_->link_reference[link_b];
   t.frame = work_->rows.frame(item);
   const collision::ContactParameters parameters = work_->colliders.parameters(*model_, contact.pair);
-  const bool spin_free =
-      settings_.law == FrictionLaw::cone && parameters.friction[0] == parameters.friction[1];
-  for (int k = 0; k < 3; ++k) {
-    const Vec3 unit = Mat3::identity().column(k);
-    const collision::ContactFrame rate =
-        spin_free ? collision::cone_frame_rate(t.frame, unit) : collision::pyramid_frame_rate(t.frame, unit);
-    (&t.t_rate[0].x)[k] = rate.t1;
-    (&t.t_rate[1].x)[k] = rate.t2;
-  }
-  if (!spin_free) one_sided_ |= collision::near_pole(t.frame.n);
+  t.spin_free = settings_.law == FrictionLaw::cone && parameters.friction[0] == parameters.friction[1];
+  if (!t.spin_free) one_sided_ |= collision::near_pole(t.frame.n);
   int row = 1;
   for (int i = 1; i < parameters.condim; ++i) {
     if (!(parameters.friction[i - 1] > 0.0)) continue;
@@ -106,10 +98,38 @@ void ContactRates::add_touch(const Item& item, int index) {
     (t.angular[i] ? t.m : t.f) += axis_of(t.frame, t.axis[i]) * t.lam[i];
   }
   t.gap_slope = item.bias == BiasMode::gap ? 1.0 / h_ : 0.0;
+  t.restitution = parameters.restitution;
   t.bounce = item.bias == BiasMode::bounce ? parameters.restitution : 0.0;
   if (item.bias == BiasMode::bounce) relative(*before_, t.u_before, t.w_before);
-  t.rate = collision::differentiate(work_->colliders, *before_, work_->contacts, item.index);
+  find_motion_rates(t);
+}
+
+void ContactRates::find_motion_rates(Touch& t) {
+  collision::differentiate(work_->colliders, *before_, work_->contacts, work_->rows.items()[t.item].index,
+                           t.moves_a, t.moves_b, t.rate);
   one_sided_ |= t.rate.one_sided;
+  if (t.rate.turns) find_frame_rates(t);
+}
+
+void ContactRates::find_frame_rates(Touch& t) {
+  for (int k = 0; k < 3; ++k) {
+    const Vec3 unit = Mat3::identity().column(k);
+    const collision::ContactFrame rate = t.spin_free ? collision::cone_frame_rate(t.frame, unit)
+                                                     : collision::pyramid_frame_rate(t.frame, unit);
+    (&t.t_rate[0].x)[k] = rate.t1;
+    (&t.t_rate[1].x)[k] = rate.t2;
+  }
+}
+
+void ContactRates::complete() {
+  if (complete_) return;
+  complete_ = true;
+  for (Touch& t : touches_) {
+    const bool all = t.moves_a && t.moves_b;
+    t.moves_a = t.moves_b = true;
+    if (!all) find_motion_rates(t);
+    if (!t.rate.turns) find_frame_rates(t);
+  }
 }
 
 bool ContactRates::follows(const Item& item, double error) const {
@@ -235,7 +255,10 @@ void ContactRates::add_curved(const Scalar& scalar, const double* x, double fact
 }
 
 void ContactRates::list_body(int body) {
-  if (std::find(bodies_.begin(), bodies_.end(), body) == bodies_.end()) bodies_.push_back(body);
+  for (int listed : bodies_) {
+    if (listed == body) return;
+  }
+  bodies_.push_back(body);
 }
 
 // visit(body, wrench on it)
@@ -282,17 +305,21 @@ void ContactRates::geometry_along(const Touch& t, const ContactRate& rate, Force
   dF[t.body_a] -= Force{cross(t.r_a, df) + turning, df};
 }
 
-ContactRate ContactRates::geometry_against(const Touch& t, const Motion* Y, const double* sigma_bar) const {
+ContactRate ContactRates::geometry_against(const Touch& t, const Motion* Y, const double* sigma_bar,
+                                           bool turns) const {
   const Vec3 y = point_velocity(Y[t.body_b], t.r_b) - point_velocity(Y[t.body_a], t.r_a);
   const Vec3 y_turn = Y[t.body_b].angular - Y[t.body_a].angular;
   Vec3 axis_bar[3], u_bar;
   for (int i = 0; i < t.rows; ++i) {
     const double bar = sigma_bar[t.row + i];
-    axis_bar[t.axis[i]] += (t.angular[i] ? y_turn : y) * t.lam[i] + (t.angular[i] ? t.w : t.u) * bar;
+    if (turns)
+      axis_bar[t.axis[i]] += (t.angular[i] ? y_turn : y) * t.lam[i] + (t.angular[i] ? t.w : t.u) * bar;
     if (!t.angular[i]) u_bar += axis_of(t.frame, t.axis[i]) * bar;
   }
   const double bounce_bar = t.bounce * sigma_bar[t.row];
-  return {cross(t.f, y_turn) + cross(u_bar, t.w) + cross(t.frame.n * bounce_bar, t.w_before),
+  const Vec3 position = cross(t.f, y_turn) + cross(u_bar, t.w) + cross(t.frame.n * bounce_bar, t.w_before);
+  if (!turns) return {position, {}, t.gap_slope * sigma_bar[t.row]};
+  return {position,
           axis_bar[0] + transpose_times(t.t_rate[0], axis_bar[1]) +
               transpose_times(t.t_rate[1], axis_bar[2]) + t.u_before * bounce_bar,
           t.gap_slope * sigma_bar[t.row]};
@@ -320,7 +347,7 @@ void ContactRates::touch_along(const Touch& t, const BodyRate* bodies, Force* dF
 
 void ContactRates::touch_against(const Touch& t, const Motion* Y, const double* sigma_bar,
                                  BodyRateBar* bodies) const {
-  const ContactRate bar = geometry_against(t, Y, sigma_bar);
+  const ContactRate bar = geometry_against(t, Y, sigma_bar, t.rate.turns);
   Vec3 u_bar, w_bar;
   for (int i = 0; i < t.rows; ++i)
     (t.angular[i] ? w_bar : u_bar) += axis_of(t.frame, t.axis[i]) * sigma_bar[t.row + i];
@@ -329,10 +356,10 @@ void ContactRates::touch_against(const Touch& t, const Motion* Y, const double* 
     const Vec3 x_bar = transposed3(rate + 3, bar.position, bar.normal, bar.distance);
     body.Z += Force{transposed3(rate, bar.position, bar.normal, bar.distance) + cross(r, x_bar), x_bar};
     body.dV += Force{(w_bar + cross(r, u_bar)) * sign, u_bar * sign};
-    body.dV_before += Force{cross(r, before_bar) * sign, before_bar * sign};
+    if (t.bounce != 0.0) body.dV_before += Force{cross(r, before_bar) * sign, before_bar * sign};
   };
-  spread(bodies[t.body_a], t.r_a, t.rate.motion, -1.0);
-  spread(bodies[t.body_b], t.r_b, t.rate.motion + 6, 1.0);
+  if (t.moves_a) spread(bodies[t.body_a], t.r_a, t.rate.motion, -1.0);
+  if (t.moves_b) spread(bodies[t.body_b], t.r_b, t.rate.motion + 6, 1.0);
 }
 
 void ContactRates::join_along(const Join& j, const BodyRate* bodies, Force* dF, double* dsigma) const {

@@ -60,7 +60,10 @@ class ContactRates {
   // transpose.
   struct Touch;
   void geometry_along(const Touch& t, const collision::ContactRate& rate, Force* dF, double* dsigma) const;
-  collision::ContactRate geometry_against(const Touch& t, const Motion* Y, const double* sigma_bar) const;
+  collision::ContactRate geometry_against(const Touch& t, const Motion* Y, const double* sigma_bar,
+                                          bool turns = true) const;
+  // What only parameters need: they move sides that no joint does, and turn normals that no joint turns.
+  void complete();
   // Error of the joined points or frames whose first row this is.
   Vec3 join_error(int row) const;
   // Whether the bias of an equality follows its error, |phi|.
@@ -73,8 +76,10 @@ class ContactRates {
     Vec3 r_a, r_b;  // of p, from the trees' reference points
     Vec3 p;
     collision::ContactFrame frame;
-    Mat3 t_rate[2];    // dt_i = t_rate_i dn
-    int axis[6] = {};  // of each row: 0 n, 1 t1, 2 t2
+    Mat3 t_rate[2];  // dt_i = t_rate_i dn; if no motion changes n, only when complete
+    bool spin_free = false;
+    bool moves_a = false, moves_b = false;  // with some joint, or all is complete
+    int axis[6] = {};                       // of each row: 0 n, 1 t1, 2 t2
     bool angular[6] = {};
     int rows = 0;
     Vec3 u, w;  // relative velocity and turning at v+
@@ -83,6 +88,7 @@ class ContactRates {
     double lam[6] = {};
     double gap_slope = 0.0;  // ds_N / dphi
     double bounce = 0.0;     // e where it bounces
+    double restitution = 0.0;
     collision::ContactDerivatives rate;
   };
   const std::vector<Touch>& touches() const { return touches_; }
@@ -113,6 +119,8 @@ class ContactRates {
   void for_each_wrench(const Visit& visit) const;
   void list_body(int body);
   void add_touch(const Item& item, int index);
+  void find_motion_rates(Touch& t);
+  static void find_frame_rates(Touch& t);
   void add_join(const Item& item);
   void add_scalar(const Item& item);
   void touch_along(const Touch& t, const BodyRate* bodies, Force* dF, double* dsigma) const;
@@ -135,7 +143,7 @@ class ContactRates {
   std::vector<Join> joins_;
   std::vector<Scalar> scalars_;
   std::vector<int> bodies_;
-  bool one_sided_ = false;
+  bool one_sided_ = false, complete_ = false;
   mutable std::vector<double> unit_;  // nv
 };
 

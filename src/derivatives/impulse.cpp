@@ -218,6 +218,7 @@ void ImpulseDerivatives::solve_transposed(VectorRef r) {
 void ImpulseDerivatives::Work::rates_along(const double* dq, const double* dv, const double* dtheta) {
   const Structure& s = model->structure();
   find_all_slots();
+  rates.complete();
   ForceDirection direction{.q = dq, .theta = dtheta};
   displace(*model, after, movers, &slots_after, direction);
   for (int b = 0; b < model->nbody(); ++b) {
@@ -397,6 +398,7 @@ void ImpulseDerivatives::Work::rates_against(const double* y1, VectorRef z_bar) 
   const Structure& s = model->structure();
   const StepInputs& in = residual.inputs();
   find_all_slots();
+  rates.complete();
   sum_paths(*model, *data, movers, y1);
   for (int b = 0; b < model->nbody(); ++b) {
     Y[b] = movers.path[b];

@@ -6,7 +6,6 @@
 
 #include "articula/derivatives/impulse.hpp"
 #include "articula/derivatives/step_output.hpp"
-#include "articula/dynamics/force_switches.hpp"
 #include "contact_columns.hpp"
 #include "contact_parameters.hpp"
 #include "contact_rates.hpp"
@@ -104,7 +103,6 @@ struct ImpulseDerivatives::Work {
   std::vector<Motion> Y;                                    // per body
   std::vector<double> dsigma, rho, c, dlam;
   std::vector<double> before, freely;  // rows: velocities for v and v_free
-  std::vector<ForceSwitch> switches;
   WrenchField field;
   ContactColumns columns;
   RowMatrix blocks;                         // nv x columns: v+ by q, v, activations, controls

@@ -47,7 +47,7 @@ bool StepDifferentiator::prepare(StepWorkspace& last) {
 void StepDifferentiator::certify(const StepWorkspace& last, GradientCertificate& certificate) {
   if (contact_) return contact_->certify(certificate);
   certificate = {.impulse_margin = INFINITY, .velocity_margin = INFINITY};
-  certificate.one_sided = at_force_kink(last.model(), last.data, last.free->free, last.dt(), switches_);
+  certificate.one_sided = at_force_kink(last.model(), last.free->free, last.dt());
 }
 
 void StepDifferentiator::along(StepWorkspace& last, const ConstVectorRef& dz, VectorRef dx) {
