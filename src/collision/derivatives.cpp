@@ -38,8 +38,30 @@ ContactDerivatives differentiate(const Shape& a, const Placement& at_a, const Sh
   return out;
 }
 
+namespace {
+
+// A corner, or a ball of radius r about a point, over a face that stays where it is; what response.cpp says,
+// of B alone:
+//   n' = 0,   d' = n . v,   position' = v - n (n . v)/2 + (d/2 + r) w x n
+void on_fixed_face(const ContactPoint& contact, double radius, ContactDerivatives& out) {
+  const Vec3 n = contact.normal;
+  const double arm = 0.5 * contact.distance + radius;
+  for (int i = 0; i < 3; ++i) {
+    const Vec3 e = with_lane(Vec3(), i, 1.0);
+    out.motion[6 + i] = {cross(e, n) * arm, Vec3(), 0.0};
+    out.motion[9 + i] = {e - n * (0.5 * n[i]), Vec3(), n[i]};
+  }
+  out.one_sided = contact.degenerate;
+  out.turns = false;
+}
+
+}  // namespace
+
 void differentiate(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
                    const ContactPoint& contact, bool moves_a, bool moves_b, ContactDerivatives& out) {
+  if (!moves_a && contact.rule == NormalRule::features && contact.feature_a.kind == FeatureKind::face &&
+      contact.feature_b.kind == FeatureKind::point)
+    return on_fixed_face(contact, feature_radius(b, contact.feature_b), out);
   const Local local(a, at_a, b, at_b, contact);
   const Response& r = local.response;
   out.one_sided = r.one_sided;

@@ -245,7 +245,16 @@ void ContactRows::fill_problem(const Island& island) {
   }
 }
 
-void ContactRows::velocities(const VectorX& x, double* out) const {
+void ContactRows::velocities(const VectorX& x, double* out) const { multiply(J_, x.data(), out); }
+void ContactRows::projected_velocities(const VectorX& z, double* out) const { multiply(W_, z.data(), out); }
+void ContactRows::add_impulses(const double* impulses, VectorX& force) const {
+  add_transposed(J_, impulses, force.data());
+}
+void ContactRows::add_projected_impulses(const double* impulses, VectorX& z) const {
+  add_transposed(W_, impulses, z.data());
+}
+
+void ContactRows::multiply(const LaneVector& matrix, const double* x, double* out) const {
   for (const Item& item : items_) {
     if (item.lane != 0) continue;
     for (int k = 0; k < item.quads; ++k) {
@@ -253,8 +262,8 @@ void ContactRows::velocities(const VectorX& x, double* out) const {
       Lanes sum{};
       for (int side = 0; side < 2; ++side) {
         if (quad.tree[side] < 0) continue;
-        const double* values = x.data() + constraints_->trees[quad.tree[side]].dof_begin;
-        const Lanes* j = J_.data() + quad.at[side];
+        const double* values = x + constraints_->trees[quad.tree[side]].dof_begin;
+        const Lanes* j = matrix.data() + quad.at[side];
         for (int d = 0; d < quad.used[side]; ++d) sum += j[d] * broadcast(values[d]);
       }
       double* to = out + islands_[item.island].row_begin + quad.first;
@@ -283,7 +292,7 @@ void ContactRows::add_scalar_impulse(const Item& item, double impulse, double* f
   }
 }
 
-void ContactRows::add_impulses(const double* impulses, VectorX& force) const {
+void ContactRows::add_transposed(const LaneVector& matrix, const double* impulses, double* force) const {
   for (const Item& item : items_) {
     if (item.lane != 0) continue;
     for (int k = 0; k < item.quads; ++k) {
@@ -293,8 +302,8 @@ void ContactRows::add_impulses(const double* impulses, VectorX& force) const {
       for (int r = 0; r < quad.rows; ++r) x[r] = from[r];
       for (int side = 0; side < 2; ++side) {
         if (quad.tree[side] < 0) continue;
-        double* values = force.data() + constraints_->trees[quad.tree[side]].dof_begin;
-        const Lanes* j = J_.data() + quad.at[side];
+        double* values = force + constraints_->trees[quad.tree[side]].dof_begin;
+        const Lanes* j = matrix.data() + quad.at[side];
         for (int d = 0; d < quad.used[side]; ++d) {
           const Lanes product = j[d] * x;
           values[d] += (product[0] + product[1]) + (product[2] + product[3]);

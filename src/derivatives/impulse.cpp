@@ -125,7 +125,9 @@ void ImpulseDerivatives::Work::find_all_slots() {
   propagate_motion(*model, after, step->v_next.data(), nullptr);
   motion_rates(*model, after, step->v_next.data(), nullptr);
   find_slots(*model, after, step->free.q, slots_after);
-  if (bounces) find_slots(*model, *data, step->free.q, slots_before);
+  if (!bounces) return;
+  motion_rates(*model, *data, step->free.v.data(), acceleration.data());
+  find_slots(*model, *data, step->free.q, slots_before);
 }
 
 bool ImpulseDerivatives::Work::factor_laws() {
@@ -191,27 +193,30 @@ void ImpulseDerivatives::Work::solve(VectorRef r) {
   r1 += scratch;
 }
 
+// With z = D^-1/2 L^-T r_1:  J Mhat^-1 r_1 = W z,   Mhat^-1 (r_1 + J^T c) = L^-1 D^-1/2 (z + W^T c)
 void ImpulseDerivatives::solve_transposed(VectorRef r) {
   Work& w = *work_;
+  const ContactRows& rows = w.step->rows;
   auto r1 = r.head(w.nv);
-  const int rows = w.step->rows.size();
-  if (rows > 0) {
-    w.scratch = r1;
-    solve_mass_matrix(*w.model, *w.data, w.scratch);
-    w.step->rows.velocities(w.scratch, w.dlam.data());
-    for (int i = 0; i < rows; ++i) w.dlam[i] += r[w.nv + i];
-    const auto& islands = w.step->rows.islands();
-    for (size_t k = 0; k < islands.size(); ++k) {
-      const int begin = islands[k].row_begin;
-      w.laws[k].solve_transposed(w.dlam.data() + begin, w.c.data() + begin, r.data() + w.nv + begin);
-    }
-    w.scratch = r1;
-    w.step->rows.add_impulses(w.c.data(), w.scratch);
-    r1 = w.scratch;
-  }
   w.right_side = r1;
-  solve_mass_matrix(*w.model, *w.data, r1);
+  if (rows.size() == 0) {
+    solve_mass_matrix(*w.model, *w.data, r1);
+    w.solution = r1;
+    return;
+  }
   w.solution = r1;
+  project_vector(*w.model, *w.data, rows.root_inverse(), w.solution);
+  rows.projected_velocities(w.solution, w.dlam.data());
+  for (int i = 0; i < rows.size(); ++i) w.dlam[i] += r[w.nv + i];
+  const auto& islands = rows.islands();
+  for (size_t k = 0; k < islands.size(); ++k) {
+    const int begin = islands[k].row_begin;
+    w.laws[k].solve_transposed(w.dlam.data() + begin, w.c.data() + begin, r.data() + w.nv + begin);
+  }
+  rows.add_impulses(w.c.data(), w.right_side);
+  rows.add_projected_impulses(w.c.data(), w.solution);
+  recover_vector(*w.model, *w.data, rows.root_inverse(), w.solution);
+  r1 = w.solution;
 }
 
 // Displacements of bodies along a direction, and what they do to rows and wrenches.

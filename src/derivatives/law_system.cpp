@@ -28,7 +28,10 @@ bool LawSystem::prepare(const ContactProblem& problem, const RowMode* mode, cons
     if (block.kind != BlockKind::contact || block.dim == 1) continue;
     if (!on_cone(mode_[t])) continue;
     SlideState& slide = slides_[k];
-    for (int i = 0; i < block.tangents(); ++i) slide.speed += std::pow(block.mu[i] * sigma[t + i], 2);
+    for (int i = 0; i < block.tangents(); ++i) {
+      const double w = block.mu[i] * sigma[t + i];
+      slide.speed += w * w;
+    }
     slide.speed = std::sqrt(slide.speed);
     slide.normal = std::max(lam[block.first], 1e-300);
     for (int i = 0; i < block.tangents(); ++i) slide.d[i] = block.mu[i] * sigma[t + i] / slide.speed;
@@ -321,8 +324,10 @@ void LawSystem::take_back(const double* lam_bar, double* c_bar, double* rho_bar)
   std::fill(c_bar, c_bar + problem_.size, 0.0);
   spread_equations(x_.data(), c_bar);
   for (int i = 0; i < problem_.size; ++i) c_bar[i] = -c_bar[i];
-  for (int i = 0; i < problem_.size; ++i)
-    rows_[i] = lam_bar[i] + strip_dot(problem_.row(i), c_bar, problem_.size);
+  // Of rows whose law tells the impulse.
+  for (int i = 0; i < problem_.size; ++i) {
+    if (mode_[i] != RowMode::hold) rows_[i] = lam_bar[i] + strip_dot(problem_.row(i), c_bar, problem_.size);
+  }
   std::fill(rho_bar, rho_bar + problem_.size, 0.0);
   for (size_t k = 0; k < problem_.blocks.size(); ++k) {
     const Block& block = problem_.blocks[k];

@@ -13,9 +13,9 @@ void RankFactor::resize(int n) {
   a_.resize(static_cast<std::size_t>(n) * stride_);
   rows_.resize(n);
   columns_.resize(n);
-  scale_.resize(n);
+  scale_.resize(stride_);
   inverse_pivot_.resize(n);
-  work_.resize(n);
+  work_.resize(stride_);
 }
 
 bool RankFactor::scale() {
@@ -25,10 +25,13 @@ bool RankFactor::scale() {
     scale_[i] = diagonal > 0.0 ? 1.0 / std::sqrt(diagonal) : 1.0;
     rows_[i] = columns_[i] = i;
   }
+  for (int i = n_; i < stride_; ++i) scale_[i] = 0.0;
   for (int i = 0; i < n_; ++i) {
     double* entries = row(i);
-    for (int j = 0; j < n_; ++j) entries[j] *= scale_[i] * scale_[j];
-    std::fill(entries + n_, entries + stride_, 0.0);
+    for (int j = n_; j < stride_; ++j) entries[j] = 0.0;
+    const Lanes own = broadcast(scale_[i]);
+    for (int j = 0; j < stride_; j += 4)
+      store_lanes(entries + j, load_lanes(entries + j) * (own * load_lanes(scale_.data() + j)));
   }
   return true;
 }
@@ -52,7 +55,11 @@ void RankFactor::find_pivot(int k, bool symmetric, int& row, int& column) const 
 
 void RankFactor::exchange(int k, int other, int column) {
   if (other != k) {
-    std::swap_ranges(row(k), row(k) + n_, row(other));
+    for (int j = 0; j < stride_; j += 4) {
+      const Lanes kept = load_lanes(row(k) + j);
+      store_lanes(row(k) + j, load_lanes(row(other) + j));
+      store_lanes(row(other) + j, kept);
+    }
     std::swap(rows_[k], rows_[other]);
   }
   if (column == k) return;
@@ -78,8 +85,9 @@ bool RankFactor::factor(double least, bool symmetric) {
     const double* from = at(k);
     for (int i = k + 1; i < n_; ++i) {
       double* to = row(i);
-      to[k] *= inverse_pivot_[k];
-      if (to[k] != 0.0) strip_add(to + k + 1, from + k + 1, -to[k], n_ - k - 1);
+      const double share = to[k] * inverse_pivot_[k];
+      to[k] = share;
+      if (share != 0.0) padded_add_from(to, from, -share, k + 1, n_);
     }
   }
   return true;
@@ -96,12 +104,12 @@ void RankFactor::solve(double* x) {
 
 void RankFactor::solve_transposed(double* x) {
   double* y = work_.data();
-  for (int k = 0; k < rank_; ++k) y[k] = x[columns_[k]] * scale_[columns_[k]];
+  for (int k = 0; k < stride_; ++k) y[k] = k < rank_ ? x[columns_[k]] * scale_[columns_[k]] : 0.0;
   for (int k = 0; k < rank_; ++k) {
     y[k] *= inverse_pivot_[k];
-    strip_add(y + k + 1, at(k) + k + 1, -y[k], rank_ - k - 1);
+    padded_add_from(y, at(k), -y[k], k + 1, rank_);
   }
-  for (int k = rank_ - 1; k >= 0; --k) strip_add(y, at(k), -y[k], k);
+  for (int k = rank_ - 1; k > 0; --k) padded_add_before(y, at(k), -y[k], k);
   std::fill(x, x + n_, 0.0);
   for (int k = 0; k < rank_; ++k) x[rows_[k]] = y[k] * scale_[rows_[k]];
 }

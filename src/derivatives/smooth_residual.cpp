@@ -1,9 +1,10 @@
 #include "articula/derivatives/smooth_residual.hpp"
 
 #include "articula/dynamics/gyroscopic.hpp"
+#include "articula/kinematics/motion.hpp"
+#include "articula/math/strips.hpp"
 #include "articula/model/sizes.hpp"
 #include "dynamics/rnea_couplings.hpp"
-#include "kinematics/motion_sweep.hpp"
 
 namespace articula {
 
@@ -40,9 +41,7 @@ void SmoothResidual::prepare(const Model& model, Data& data, const FreeMotionWor
   parameters_ready_ = couplings_ready_ = false;
   acceleration_ = acceleration;
   // The step saw the forces at zero acceleration; the derivatives need those of the motion.
-  sweep_motion(model, data, step.v.data(), acceleration_.data(), true);
-  gather_forces(model, data, options_);
-  prepare_rnea_rates(model, data, rnea_, options_);
+  sweep_rnea_rates(model, data, rnea_, step.v.data(), acceleration_.data(), options_);
   hold_wrenches(model, forces_, false);
 }
 
@@ -63,6 +62,7 @@ ForceArguments SmoothResidual::arguments() const {
 void SmoothResidual::prepare_parameters() {
   if (parameters_ready_) return;
   parameters_ready_ = true;
+  motion_rates(*model_, *data_, step_->v.data(), acceleration_.data());
   prepare_parameter_derivatives(*model_, *data_, parameters_, step_->q, options_);
   step_rate_.setZero();
   if (options_.gyroscopic_step <= 0.0) return;
@@ -130,22 +130,27 @@ void SmoothResidual::against(const ConstVectorRef& y, VectorRef z_bar, bool para
   const Structure& s = model_->structure();
   if (parameters) prepare_parameters();
   rnea_adjoint(*model_, *data_, rnea_, options_.external != nullptr, y, scratch_, scratch2_);
-  z_bar.segment(inputs_.q, s.nv) -= scratch_;
-  z_bar.segment(inputs_.v, s.nv) -= scratch2_;
-  z_bar.segment(inputs_.force, s.nv) += y;
+  double *q_bar = z_bar.data() + inputs_.q, *v_bar = z_bar.data() + inputs_.v,
+         *force_bar = z_bar.data() + inputs_.force;
+  for (int d = 0; d < s.nv; ++d) {
+    q_bar[d] -= scratch_[d];
+    v_bar[d] -= scratch2_[d];
+    force_bar[d] += y[d];
+    slope_[d] = -h_ * y[d] * acceleration_[d];
+  }
   // rnea_adjoint leaves the sums of S y along paths, the twist of every link.
   for (int k = 1; k < model_->nlink(); ++k) {
     if (s.links[k].kind == LinkKind::kinematic) continue;
     const Motion& Y = rnea_.path_motion[k];
     for (int b : s.links[k].bodies) {
       const Vec3 at = data_->link_r[k] + data_->link_R[k] * model_->constants().body_com[b];
-      const Vec3 shift = point_velocity(Y, at);
+      // Fourth lanes are zero, and there is a number behind the last wrench: the first of theta.
       double* bar = z_bar.data() + inputs_.wrench + 6 * b;
-      for (int i = 0; i < 3; ++i) bar[i] += shift[i], bar[3 + i] += Y.angular[i];
+      store_lanes(bar, load_lanes(bar) + point_velocity(Y, at).lanes);
+      store_lanes(bar + 3, load_lanes(bar + 3) + Y.angular.lanes);
     }
   }
   auto theta_bar = z_bar.tail(inputs_.size - inputs_.theta);
-  slope_ = -h_ * y.cwiseProduct(acceleration_);
   ForceGradient to{z_bar.data() + inputs_.q,
                    z_bar.data() + inputs_.v,
                    z_bar.data() + inputs_.activation,

@@ -145,18 +145,6 @@ void list_unknowns(const ContactProblem& problem, const RowMode* mode, const Sli
   put_sliding_last(unknowns);
 }
 
-double gather(const ModeUnknown& u, const double* sigma) {
-  double sum = u.across ? 0.0 : sigma[u.row];
-  for (int i = 0; i < u.tangents; ++i) sum += u.equation[i] * sigma[u.row + 1 + i];
-  return sum;
-}
-
-double dot_spread(const ModeUnknown& u, const double* g) {
-  double sum = u.across ? 0.0 : g[u.row];
-  for (int i = 0; i < u.tangents; ++i) sum += u.along[i] * g[u.row + 1 + i];
-  return sum;
-}
-
 void spread(const std::vector<ModeUnknown>& unknowns, const double* x, double* lam) {
   for (std::size_t k = 0; k < unknowns.size(); ++k) {
     const ModeUnknown& u = unknowns[k];
