@@ -57,11 +57,18 @@ void on_fixed_face(const ContactPoint& contact, double radius, ContactDerivative
 
 }  // namespace
 
+bool differentiate_on_fixed_face(const Shape& b, const ContactPoint& contact, bool moves_a,
+                                 ContactDerivatives& out) {
+  if (moves_a || contact.rule != NormalRule::features || contact.feature_a.kind != FeatureKind::face ||
+      contact.feature_b.kind != FeatureKind::point)
+    return false;
+  on_fixed_face(contact, feature_radius(b, contact.feature_b), out);
+  return true;
+}
+
 void differentiate(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
                    const ContactPoint& contact, bool moves_a, bool moves_b, ContactDerivatives& out) {
-  if (!moves_a && contact.rule == NormalRule::features && contact.feature_a.kind == FeatureKind::face &&
-      contact.feature_b.kind == FeatureKind::point)
-    return on_fixed_face(contact, feature_radius(b, contact.feature_b), out);
+  if (differentiate_on_fixed_face(b, contact, moves_a, out)) return;
   const Local local(a, at_a, b, at_b, contact);
   const Response& r = local.response;
   out.one_sided = r.one_sided;

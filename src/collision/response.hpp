@@ -43,6 +43,10 @@ struct Response {
   ContactRate by_faces(const SurfaceRate& a, const SurfaceRate& b) const;
 };
 
+// Where A does not move and has a face there, and B a point: without its placement. False anywhere else.
+bool differentiate_on_fixed_face(const Shape& b, const ContactPoint& contact, bool moves_a,
+                                 ContactDerivatives& out);
+
 // Placements relative to the contact's position.
 Response make_response(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
                        const ContactPoint& contact);

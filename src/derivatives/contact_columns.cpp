@@ -37,11 +37,11 @@ struct ContactColumns::Response {
       axes.z.lanes[i % 4] = axis[2];
     }
     for (int k = moves_a ? 0 : 6; k < (moves_b ? 12 : 6); ++k) {
-      const collision::ContactRate& rate = t.rate.motion[k];
+      const collision::ContactRate& rate = t.rate->motion[k];
       Column& c = column[k];
       const Vec3 du = cross(t.w, rate.position);
       c.moment = cross(rate.position, t.f);
-      if (t.rate.turns) {
+      if (t.rate->turns) {
         const Vec3 change[3] = {rate.normal, t.t_rate[0] * rate.normal, t.t_rate[1] * rate.normal};
         for (int i = 0; i < t.rows; ++i) {
           const Vec3 da = change[t.axis[i]];

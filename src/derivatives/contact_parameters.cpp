@@ -141,7 +141,7 @@ void ContactParameterRates::shape_terms(int index) {
       geometry_terms_.push_back({geometry.size + i, index, sizes.size[3 * side + i]});
     // The shape moves on its body: position in the body's axes, quaternion as a turn in its own.
     const Mat3 body_axes = data_->link_R[collider.link] * model_->constants().body_in_link[geometry.body].R;
-    const collision::ContactRate* motion = touch.rate.motion + 6 * side;
+    const collision::ContactRate* motion = touch.rate->motion + 6 * side;
     const auto add = [&](int theta, Vec3 turn, Vec3 shift) {
       const Vec3 at_contact = shift + cross(turn, touch.p - at[side].p);
       GeometryTerm term{theta, index, {}};

@@ -46,6 +46,7 @@ void ContactRates::prepare(const Model& model, const Data& before, const Data& a
   scalars_.clear();
   bodies_.clear();
   const auto& items = work.rows.items();
+  if (room_.size() < items.size()) room_.resize(items.size());
   for (size_t i = 0; i < items.size(); ++i) {
     const bool bodies = items[i].kind == RowKind::equality && items[i].rows >= 3;
     if (!bodies && modes[work.rows.row_of(items[i])] == RowMode::free) continue;
@@ -62,6 +63,7 @@ void ContactRates::add_touch(const Item& item, int index) {
   const Structure& s = model_->structure();
   const collision::Contact& contact = work_->contacts.list[item.index];
   Touch& t = touches_.emplace_back();
+  t.rate = &room_[touches_.size() - 1];
   t.item = index;
   t.row = work_->rows.row_of(item);
   t.rows = item.rows;
@@ -106,9 +108,9 @@ void ContactRates::add_touch(const Item& item, int index) {
 
 void ContactRates::find_motion_rates(Touch& t) {
   collision::differentiate(work_->colliders, *before_, work_->contacts, work_->rows.items()[t.item].index,
-                           t.moves_a, t.moves_b, t.rate);
-  one_sided_ |= t.rate.one_sided;
-  if (t.rate.turns) find_frame_rates(t);
+                           t.moves_a, t.moves_b, *t.rate);
+  one_sided_ |= t.rate->one_sided;
+  if (t.rate->turns) find_frame_rates(t);
 }
 
 void ContactRates::find_frame_rates(Touch& t) {
@@ -128,7 +130,7 @@ void ContactRates::complete() {
     const bool all = t.moves_a && t.moves_b;
     t.moves_a = t.moves_b = true;
     if (!all) find_motion_rates(t);
-    if (!t.rate.turns) find_frame_rates(t);
+    if (!t.rate->turns) find_frame_rates(t);
   }
 }
 
@@ -327,7 +329,7 @@ ContactRate ContactRates::geometry_against(const Touch& t, const Motion* Y, cons
 
 void ContactRates::touch_along(const Touch& t, const BodyRate* bodies, Force* dF, double* dsigma) const {
   const BodyRate &a = bodies[t.body_a], &b = bodies[t.body_b];
-  const ContactRate* rate = t.rate.motion;
+  const ContactRate* rate = t.rate->motion;
   const Vec3 x_a = point_velocity(a.Z, t.r_a), x_b = point_velocity(b.Z, t.r_b);
   const auto total = [&](Vec3 ContactRate::* part) {
     return (sum3(rate, a.Z.angular, part) + sum3(rate + 3, x_a, part)) +
@@ -347,7 +349,7 @@ void ContactRates::touch_along(const Touch& t, const BodyRate* bodies, Force* dF
 
 void ContactRates::touch_against(const Touch& t, const Motion* Y, const double* sigma_bar,
                                  BodyRateBar* bodies) const {
-  const ContactRate bar = geometry_against(t, Y, sigma_bar, t.rate.turns);
+  const ContactRate bar = geometry_against(t, Y, sigma_bar, t.rate->turns);
   Vec3 u_bar, w_bar;
   for (int i = 0; i < t.rows; ++i)
     (t.angular[i] ? w_bar : u_bar) += axis_of(t.frame, t.axis[i]) * sigma_bar[t.row + i];
@@ -358,8 +360,8 @@ void ContactRates::touch_against(const Touch& t, const Motion* Y, const double* 
     body.dV += Force{(w_bar + cross(r, u_bar)) * sign, u_bar * sign};
     if (t.bounce != 0.0) body.dV_before += Force{cross(r, before_bar) * sign, before_bar * sign};
   };
-  if (t.moves_a) spread(bodies[t.body_a], t.r_a, t.rate.motion, -1.0);
-  if (t.moves_b) spread(bodies[t.body_b], t.r_b, t.rate.motion + 6, 1.0);
+  if (t.moves_a) spread(bodies[t.body_a], t.r_a, t.rate->motion, -1.0);
+  if (t.moves_b) spread(bodies[t.body_b], t.r_b, t.rate->motion + 6, 1.0);
 }
 
 void ContactRates::join_along(const Join& j, const BodyRate* bodies, Force* dF, double* dsigma) const {

@@ -89,7 +89,7 @@ class ContactRates {
     double gap_slope = 0.0;  // ds_N / dphi
     double bounce = 0.0;     // e where it bounces
     double restitution = 0.0;
-    collision::ContactDerivatives rate;
+    collision::ContactDerivatives* rate = nullptr;  // of the sides that move
   };
   const std::vector<Touch>& touches() const { return touches_; }
 
@@ -140,6 +140,7 @@ class ContactRates {
   double h_ = 0.0;
   ImpulseSettings settings_;
   std::vector<Touch> touches_;
+  std::vector<collision::ContactDerivatives> room_;  // of the touches
   std::vector<Join> joins_;
   std::vector<Scalar> scalars_;
   std::vector<int> bodies_;

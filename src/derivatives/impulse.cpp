@@ -79,7 +79,7 @@ bool ImpulseDerivatives::prepare(const Model& model, Data& data, const ImpulseWo
     if (side) side->same = false;
   }
   w.not_followed = w.cannot_follow = 0.0;
-  w.solution.resize(0);
+  w.solved = false;
   return w.factor_laws();
 }
 
@@ -199,6 +199,7 @@ void ImpulseDerivatives::solve_transposed(VectorRef r) {
   const ContactRows& rows = w.step->rows;
   auto r1 = r.head(w.nv);
   w.right_side = r1;
+  w.solved = true;
   if (rows.size() == 0) {
     solve_mass_matrix(*w.model, *w.data, r1);
     w.solution = r1;
@@ -297,17 +298,18 @@ void ImpulseDerivatives::residual_against(const ConstVectorRef& y, VectorRef z_b
   const StepInputs& in = layout();
   const double h = w.settings.dt;
   const auto y1 = y.head(w.nv);
-  w.scratch = h * y1;
+  for (int d = 0; d < w.nv; ++d) w.scratch[d] = h * y[d];
   if (w.wants_parameters) w.hold_contacts();
   w.residual.against(w.scratch, z_bar, w.wants_parameters, w.wants_parameters);
-  if (w.solution.size() == w.nv && y1 == w.solution) {
-    w.mass_product = w.right_side;  // y is what was solved for
+  if (w.solved && std::equal(y.data(), y.data() + w.nv, w.solution.data())) {
+    w.mass_product.swap(w.right_side);  // y is what was solved for
+    w.solved = false;
   } else {
     w.scratch = y1;
     multiply_mass_matrix(*w.model, *w.data, w.scratch, w.mass_product);
     w.mass_product += w.step->free.h_slope.cwiseProduct(y1);
   }
-  z_bar.segment(in.v, w.nv) += w.mass_product;
+  for (int d = 0; d < w.nv; ++d) z_bar[in.v + d] += w.mass_product[d];
   if (w.wants_parameters) {
     w.scratch.setZero();
     w.step->rows.add_impulses(w.step->rows.lam.data(), w.scratch);
@@ -322,8 +324,7 @@ void ImpulseDerivatives::residual_against(const ConstVectorRef& y, VectorRef z_b
                                       w.dsigma.data() + islands[k].row_begin);
   std::copy(y.data() + w.nv, y.data() + w.nv + w.rho.size(), w.rho.begin());
   w.add_softening_against(z_bar);
-  w.scratch = y1;
-  w.rates_against(w.scratch.data(), z_bar);
+  w.rates_against(y.data(), z_bar);
   if (!w.grants_slack()) return;
   w.find_slack(w.wants_parameters);
   z_bar += w.slack.by_input.transpose() * y.tail(w.slack.by_input.rows());
@@ -345,16 +346,22 @@ void ImpulseDerivatives::Work::gather_positions(const double* y1, double* q_bar)
   rates.add_wrenches_on_links(link_wrench);
   for (int k = nlink - 1; k > 0; --k) {
     const LinkIndex& link = s.links[k];
+    const Force change = link_change[k];
     for (int end = link.dof_end; end > link.dof_begin;) {
       const int begin = s.dofs[end - 1].block_begin;
       for (int d = begin; d < end; ++d) link_force[k] += cross(data->S[d] * y1[d], link_wrench[k]);
-      for (int d = begin; d < end; ++d)
-        q_bar[d] += dot(data->S[d], link_force[k]) + dot(after.psi_dot[d], link_change[k]);
+      const Force force = link_force[k];
+      for (int d = begin; d < end; ++d) {
+        const Motion &S = data->S[d], &psi_dot = after.psi_dot[d];
+        q_bar[d] +=
+            sum(elementwise(S.angular, force.moment) + elementwise(S.linear, force.linear) +
+                elementwise(psi_dot.angular, change.moment) + elementwise(psi_dot.linear, change.linear));
+      }
       end = begin;
     }
     if (link.root) continue;
     link_force[link.parent] += link_force[k];
-    link_change[link.parent] += link_change[k];
+    link_change[link.parent] += change;
     link_wrench[link.parent] += link_wrench[k];
   }
 }

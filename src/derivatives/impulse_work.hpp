@@ -77,7 +77,7 @@ struct ImpulseDerivatives::Work {
   StepOutput output;
   ContactRates rates;
   ContactParameterRates parameters;
-  Data after;  // kinematics with velocities for v+
+  Data after;  // velocities for v+: link_v and psi_dot; the kinematics, too, when parameters need them
   ForceDerivativeWork movers;
   ParameterWork slots_after, slots_before;
   std::vector<LawSystem> laws;
@@ -100,6 +100,7 @@ struct ImpulseDerivatives::Work {
   std::vector<Force> dF;                                    // per body
   std::vector<Force> link_force, link_change, link_wrench;  // per link
   VectorX right_side, solution;                             // nv: of the last transposed solve with Mhat
+  bool solved = false;                                      // they are there
   std::vector<Motion> Y;                                    // per body
   std::vector<double> dsigma, rho, c, dlam;
   std::vector<double> before, freely;  // rows: velocities for v and v_free

@@ -28,10 +28,13 @@ bool RankFactor::scale() {
   for (int i = n_; i < stride_; ++i) scale_[i] = 0.0;
   for (int i = 0; i < n_; ++i) {
     double* entries = row(i);
-    for (int j = n_; j < stride_; ++j) entries[j] = 0.0;
     const Lanes own = broadcast(scale_[i]);
-    for (int j = 0; j < stride_; j += 4)
+    int j = 0;
+    for (; j + 4 <= n_; j += 4)
       store_lanes(entries + j, load_lanes(entries + j) * (own * load_lanes(scale_.data() + j)));
+    if (j < n_)
+      store_lanes(entries + j,
+                  lanes_before(load_lanes(entries + j), n_ - j) * (own * load_lanes(scale_.data() + j)));
   }
   return true;
 }

@@ -196,7 +196,8 @@ void scalar_actuators_against(const Model& model, const ForceWork& forces, const
   for (int i = 0; i < s.nu; ++i) {
     const ActuatorIndex& actuator = s.actuators[i];
     const int d = s.joints[actuator.target].dof;
-    const double free = free_slope(model, forces, i) * forces.unlimited[d];
+    const double free =
+        clamp(forces.raw_force[i], model.description().actuators[i].force_range).slope * forces.unlimited[d];
     if (free == 0.0) continue;
     const double *gain = theta + actuator.gain, *bias = theta + actuator.bias;
     const double g = theta[actuator.gear], a = forces.input[i], raw_bar = free * g * tau_bar[d];

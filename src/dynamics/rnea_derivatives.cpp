@@ -179,7 +179,8 @@ void sweep_rnea_rates(const Model& model, Data& data, RneaDerivativeWork& work, 
     data.link_a[k] = acceleration;
     const Inertia& inertia = data.link_inertia[k];
     Force f = inertia * acceleration + cross(velocity, inertia * velocity);
-    if (options.gyroscopic_step > 0.0 && turns_freely(s, link)) {
+    const bool one_axis = link.kind == LinkKind::hinge || link.kind == LinkKind::slide;
+    if (!one_axis && options.gyroscopic_step > 0.0 && turns_freely(s, link)) {
       const GyroscopicTerm term = implicit_gyroscopic(inertia_about_com(data.local_inertia[k]),
                                                       velocity.angular, options.gyroscopic_step);
       f.moment += term.torque;

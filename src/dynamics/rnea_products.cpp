@@ -86,9 +86,12 @@ void rnea_adjoint(const Model& model, const Data& data, RneaDerivativeWork& work
   for (int k = nlink - 1; k > 0; --k) {
     const LinkIndex& link = s.links[k];
     for (int d = link.dof_begin; d < link.dof_end; ++d) {
-      q_bar[d] += dot(work.psi_ddot[d], G[k]) + sum(elementwise(data.psi_dot[d].angular, HX[k].angular) +
-                                                    elementwise(data.S[d].angular, HX[k].linear));
-      v_bar[d] = dot(data.psi_dot[d] + data.S_dot[d], G[k]) + dot(data.S[d].angular, HX[k].angular);
+      const Motion &S = data.S[d], &psi_dot = data.psi_dot[d], &psi_ddot = work.psi_ddot[d];
+      const Motion rate = psi_dot + data.S_dot[d];
+      q_bar[d] += sum(elementwise(psi_ddot.angular, G[k].moment) + elementwise(psi_ddot.linear, G[k].linear) +
+                      elementwise(psi_dot.angular, HX[k].angular) + elementwise(S.angular, HX[k].linear));
+      v_bar[d] = sum(elementwise(rate.angular, G[k].moment) + elementwise(rate.linear, G[k].linear) +
+                     elementwise(S.angular, HX[k].angular));
     }
     if (link.root) continue;
     G[link.parent] += G[k];
