@@ -131,6 +131,7 @@ void ImpulseDerivatives::Work::find_all_slots() {
 }
 
 bool ImpulseDerivatives::Work::factor_laws() {
+  if (only_first) return true;
   const ContactRows& rows = step->rows;
   const auto& islands = rows.islands();
   if (laws.size() < islands.size()) laws.resize(islands.size());
@@ -289,7 +290,7 @@ void ImpulseDerivatives::residual_along(const ConstVectorRef& dz, VectorRef dr) 
   for (size_t i = 0; i < w.rho.size(); ++i) dr[w.nv + static_cast<int>(i)] = -w.rho[i];
   if (!w.grants_slack()) return;
   w.find_slack(!dz.tail(dz.size() - in.theta).isZero(0.0));
-  dr.tail(w.slack.by_input.rows()) -= w.slack.by_input * dz;
+  dr.tail(w.slack.by_input.rows()) -= w.slack.by_input * dz.head(w.slack.by_input.cols());
 }
 
 void ImpulseDerivatives::residual_against(const ConstVectorRef& y, VectorRef z_bar) {
@@ -319,7 +320,7 @@ void ImpulseDerivatives::residual_against(const ConstVectorRef& y, VectorRef z_b
 
   std::fill(w.dsigma.begin(), w.dsigma.end(), 0.0);
   const auto& islands = w.step->rows.islands();
-  for (size_t k = 0; k < islands.size(); ++k)
+  for (size_t k = 0; k < islands.size() && !w.only_first; ++k)
     w.laws[k].add_explicit_transposed(y.data() + w.nv + islands[k].row_begin,
                                       w.dsigma.data() + islands[k].row_begin);
   std::copy(y.data() + w.nv, y.data() + w.nv + w.rho.size(), w.rho.begin());
@@ -327,7 +328,8 @@ void ImpulseDerivatives::residual_against(const ConstVectorRef& y, VectorRef z_b
   w.rates_against(y.data(), z_bar);
   if (!w.grants_slack()) return;
   w.find_slack(w.wants_parameters);
-  z_bar += w.slack.by_input.transpose() * y.tail(w.slack.by_input.rows());
+  const MatrixX& slack = w.slack.by_input;
+  z_bar.head(slack.cols()) += slack.transpose() * y.tail(slack.rows());
 }
 
 // Of covectors of displacements and velocities of bodies, and of J^T lam with contact forces W that stay

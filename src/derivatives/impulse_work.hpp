@@ -53,7 +53,7 @@ struct ImpulseDerivatives::Work {
   bool may_choose() const;
   void find_choice(bool with_parameters);
   bool shift_step(const VectorX& v1, const std::vector<double>& lam1, const std::vector<double>& soft1,
-                  double by, int side);
+                  double by, int side, bool only_first = false);
   void add_choice(int island, int index, double by, bool with_parameters);
   bool add_weight_rate(const Item& item, bool with_parameters, double factor, VectorX& by_z);
   void add_weights(bool with_parameters);
@@ -150,6 +150,7 @@ struct ImpulseDerivatives::Work {
     MatrixX by_input;  // rows x inputs: what the least slack adds to right-hand sides of rows that hold
   } slack;
   bool wants_choice = true;
+  bool only_first = false;     // products against covectors of r1 alone: the laws are not needed
   double not_followed = 0.0;   // of the last direction: friction at its bound that it would make slide
   double cannot_follow = 0.0;  // of the parameters that were examined
   VectorX chosen;              // unknowns
