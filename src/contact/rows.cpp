@@ -247,12 +247,6 @@ void ContactRows::fill_problem(const Island& island) {
 
 void ContactRows::velocities(const VectorX& x, double* out) const { multiply(J_, x.data(), out); }
 void ContactRows::projected_velocities(const VectorX& z, double* out) const { multiply(W_, z.data(), out); }
-void ContactRows::add_impulses(const double* impulses, VectorX& force) const {
-  add_transposed(J_, impulses, force.data());
-}
-void ContactRows::add_projected_impulses(const double* impulses, VectorX& z) const {
-  add_transposed(W_, impulses, z.data());
-}
 
 void ContactRows::multiply(const LaneVector& matrix, const double* x, double* out) const {
   for (const Item& item : items_) {
@@ -292,7 +286,7 @@ void ContactRows::add_scalar_impulse(const Item& item, double impulse, double* f
   }
 }
 
-void ContactRows::add_transposed(const LaneVector& matrix, const double* impulses, double* force) const {
+void ContactRows::add_impulses(const double* impulses, VectorX& force) const {
   for (const Item& item : items_) {
     if (item.lane != 0) continue;
     for (int k = 0; k < item.quads; ++k) {
@@ -302,11 +296,35 @@ void ContactRows::add_transposed(const LaneVector& matrix, const double* impulse
       for (int r = 0; r < quad.rows; ++r) x[r] = from[r];
       for (int side = 0; side < 2; ++side) {
         if (quad.tree[side] < 0) continue;
-        double* values = force + constraints_->trees[quad.tree[side]].dof_begin;
-        const Lanes* j = matrix.data() + quad.at[side];
+        double* values = force.data() + constraints_->trees[quad.tree[side]].dof_begin;
+        const Lanes* j = J_.data() + quad.at[side];
         for (int d = 0; d < quad.used[side]; ++d) {
           const Lanes product = j[d] * x;
           values[d] += (product[0] + product[1]) + (product[2] + product[3]);
+        }
+      }
+    }
+  }
+}
+
+void ContactRows::add_impulses(const double* impulses, VectorX& force, VectorX& projected) const {
+  for (const Item& item : items_) {
+    if (item.lane != 0) continue;
+    for (int k = 0; k < item.quads; ++k) {
+      const Quad& quad = quads_[item.quad + k];
+      const double* from = impulses + islands_[item.island].row_begin + quad.first;
+      Lanes x{};
+      for (int r = 0; r < quad.rows; ++r) x[r] = from[r];
+      for (int side = 0; side < 2; ++side) {
+        if (quad.tree[side] < 0) continue;
+        const int begin = constraints_->trees[quad.tree[side]].dof_begin;
+        const Lanes *j = J_.data() + quad.at[side], *w = W_.data() + quad.at[side];
+        for (int d = 0; d < quad.used[side]; ++d) {
+          const Lanes by_j = j[d] * x, by_w = w[d] * x;
+          const Lanes pairs = __builtin_shufflevector(by_j, by_w, 0, 4, 2, 6) +
+                              __builtin_shufflevector(by_j, by_w, 1, 5, 3, 7);
+          force[begin + d] += pairs[0] + pairs[2];
+          projected[begin + d] += pairs[1] + pairs[3];
         }
       }
     }

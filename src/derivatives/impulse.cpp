@@ -215,8 +215,7 @@ void ImpulseDerivatives::solve_transposed(VectorRef r) {
     const int begin = islands[k].row_begin;
     w.laws[k].solve_transposed(w.dlam.data() + begin, w.c.data() + begin, r.data() + w.nv + begin);
   }
-  rows.add_impulses(w.c.data(), w.right_side);
-  rows.add_projected_impulses(w.c.data(), w.solution);
+  rows.add_impulses(w.c.data(), w.right_side, w.solution);
   recover_vector(*w.model, *w.data, rows.root_inverse(), w.solution);
   r1 = w.solution;
 }

@@ -43,8 +43,9 @@ bool RankFactor::scale() {
 void RankFactor::find_pivot(int k, bool symmetric, int& row, int& column) const {
   constexpr double large = 1e-2;
   double best = 0.0;
-  for (int i = k; i < n_; ++i) {
-    const double size = std::abs(at(i)[i]);
+  const double* diagonal = at(k) + k;
+  for (int i = k; i < n_; ++i, diagonal += stride_ + 1) {
+    const double size = std::abs(*diagonal);
     if (size > best) best = size, row = column = i;
   }
   if (symmetric || best > large) return;
@@ -86,8 +87,9 @@ bool RankFactor::factor(double least, bool symmetric) {
     inverse_pivot_[k] = 1.0 / pivot;
     ++rank_;
     const double* from = at(k);
+    double* to = row(k);
     for (int i = k + 1; i < n_; ++i) {
-      double* to = row(i);
+      to += stride_;
       const double share = to[k] * inverse_pivot_[k];
       to[k] = share;
       if (share != 0.0) padded_add_from(to, from, -share, k + 1, n_);
