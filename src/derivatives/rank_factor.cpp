@@ -86,13 +86,20 @@ bool RankFactor::factor(double least, bool symmetric) {
     largest_ = std::max(largest_, std::abs(pivot));
     inverse_pivot_[k] = 1.0 / pivot;
     ++rank_;
+    // Behind k, in whole registers: rows are padded with zeros.
     const double* from = at(k);
+    const int begin = (k + 1) / 4 * 4;
+    const Lanes head = begin < n_ ? lanes_from(load_lanes(from + begin), (k + 1) % 4) : Lanes{};
     double* to = row(k);
     for (int i = k + 1; i < n_; ++i) {
       to += stride_;
       const double share = to[k] * inverse_pivot_[k];
       to[k] = share;
-      if (share != 0.0) padded_add_from(to, from, -share, k + 1, n_);
+      if (share == 0.0) continue;
+      const Lanes minus = broadcast(-share);
+      store_lanes(to + begin, load_lanes(to + begin) + head * minus);
+      for (int j = begin + 4; j < n_; j += 4)
+        store_lanes(to + j, load_lanes(to + j) + load_lanes(from + j) * minus);
     }
   }
   return true;

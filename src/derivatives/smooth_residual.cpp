@@ -139,14 +139,18 @@ void SmoothResidual::against(const ConstVectorRef& y, VectorRef z_bar, bool para
     slope_[d] = -h_ * y[d] * acceleration_[d];
   }
   // rnea_adjoint leaves the sums of S y along paths, the twist of every link.
+  const Vec3* com = model_->constants().body_com.data();
+  double* wrench_bar = z_bar.data() + inputs_.wrench;
   for (int k = 1; k < model_->nlink(); ++k) {
-    if (s.links[k].kind == LinkKind::kinematic) continue;
-    const Motion& Y = rnea_.path_motion[k];
-    for (int b : s.links[k].bodies) {
-      const Vec3 at = data_->link_r[k] + data_->link_R[k] * model_->constants().body_com[b];
+    const LinkIndex& link = s.links[k];
+    if (link.kind == LinkKind::kinematic) continue;
+    const Motion Y = rnea_.path_motion[k];
+    const Mat3 R = data_->link_R[k];
+    const Vec3 r = data_->link_r[k];
+    for (int b : link.bodies) {
       // Fourth lanes are zero, and there is a number behind the last wrench: the first of theta.
-      double* bar = z_bar.data() + inputs_.wrench + 6 * b;
-      store_lanes(bar, load_lanes(bar) + point_velocity(Y, at).lanes);
+      double* bar = wrench_bar + 6 * b;
+      store_lanes(bar, load_lanes(bar) + point_velocity(Y, r + R * com[b]).lanes);
       store_lanes(bar + 3, load_lanes(bar + 3) + Y.angular.lanes);
     }
   }

@@ -2,6 +2,8 @@
 // Sums and updates over contiguous numbers, four at a time. The order of additions is fixed by the length
 // alone, so results do not depend on alignment or on who calls.
 
+#include <bit>
+
 #include "articula/math/vec3.hpp"
 
 namespace articula {
@@ -35,23 +37,20 @@ inline void strip_add(double* y, const double* x, double scale, int n) {
   for (; i < n; ++i) y[i] += scale * x[i];
 }
 
-// All of a register's lanes from the first wanted one on, and all before an end.
+// A register's lanes from the first wanted one on, and those before an end; zero elsewhere. Without branches.
+inline Lanes masked_lanes(Lanes x, const long long* mask) {
+  using Bits = long long __attribute__((vector_size(32)));
+  Bits keep;
+  __builtin_memcpy(&keep, mask, sizeof keep);
+  return std::bit_cast<Lanes>(std::bit_cast<Bits>(x) & keep);
+}
 inline Lanes lanes_from(Lanes x, int first) {
-  const Lanes zero{};
-  switch (first) {
-    case 0: return x;
-    case 1: return __builtin_shufflevector(x, zero, 4, 1, 2, 3);
-    case 2: return __builtin_shufflevector(x, zero, 4, 5, 2, 3);
-    default: return __builtin_shufflevector(x, zero, 4, 5, 6, 3);
-  }
+  static constexpr long long masks[8] = {0, 0, 0, 0, -1, -1, -1, -1};
+  return masked_lanes(x, masks + 4 - first);
 }
 inline Lanes lanes_before(Lanes x, int end) {
-  const Lanes zero{};
-  switch (end) {
-    case 1: return __builtin_shufflevector(x, zero, 0, 5, 6, 7);
-    case 2: return __builtin_shufflevector(x, zero, 0, 1, 6, 7);
-    default: return __builtin_shufflevector(x, zero, 0, 1, 2, 7);
-  }
+  static constexpr long long masks[8] = {-1, -1, -1, -1, 0, 0, 0, 0};
+  return masked_lanes(x, masks + 4 - end);
 }
 
 // y[first, n) += scale x[first, n) in whole registers: both are padded, x with zeros.
