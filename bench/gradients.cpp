@@ -3,22 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "articula/error.hpp"
 #include "articula/io/paths.hpp"
 #include "articula/simulation/rollout_gradient.hpp"
-#include "bench/peers/peer_load.hpp"
-#include "bench/support/contact_scenes.hpp"
+#include "bench/support/transition_rival.hpp"
 
 namespace articula::bench {
 namespace {
-
-// States along a trajectory, and the modes of the step before.
-struct Sample {
-  State state;
-  Input input;
-  WarmStart warm;
-};
 
 std::vector<Sample> samples_of(const Simulation& simulation, const Case& c, int count) {
   std::vector<Sample> samples;
@@ -131,19 +124,30 @@ double rollout_ratio(const Simulation& simulation, const Case& c) {
   return both / forward;
 }
 
-double mujoco_us(const PeerApi& api, PeerModel* model, const std::vector<Sample>& samples, int repeats) {
-  std::vector<double> q, v, u, act;
-  for (const Sample& s : samples) {
-    q.insert(q.end(), s.state.q.begin(), s.state.q.end());
-    v.insert(v.end(), s.state.v.begin(), s.state.v.end());
-    u.insert(u.end(), s.input.controls.begin(), s.input.controls.end());
-    act.insert(act.end(), s.state.activation.begin(), s.state.activation.end());
+// Jacobians alone, where another engine went: steps are taken without a guess.
+struct JacobianTimes {
+  double us = 0.0, contacts = 0.0;
+};
+
+JacobianTimes time_jacobians(const Simulation& simulation, const std::vector<Sample>& samples, int repeats) {
+  constexpr int inner = 10;
+  Stopwatch watch;
+  Step step;
+  StepJacobians jacobians;
+  double contacts = 0.0;
+  for (int repeat = 0; repeat < repeats; ++repeat) {
+    for (size_t k = 0; k < samples.size(); ++k) {
+      step.warm = samples[k].warm;
+      simulation.step(samples[k].state, samples[k].input, step);
+      contacts += static_cast<double>(
+          std::count_if(step.contacts.begin(), step.contacts.end(),
+                        [](const StepContact& c) { return c.mode != ContactMode::separating; }));
+      watch.add(k, processor_seconds([&] {
+                     for (int i = 0; i < inner; ++i) simulation.jacobians(step, {}, jacobians);
+                   }) / inner);
+    }
   }
-  const PeerStates states{
-      static_cast<int>(samples.size()), q.data(), v.data(), nullptr, nullptr, u.data(), act.data()};
-  double least = 0.0, median = 0.0;
-  if (api.time_kernel(model, "transition_fd", &states, repeats, &least, &median) != PEER_OK) return -1.0;
-  return 1e-3 * least;
+  return {watch.us(), contacts / static_cast<double>(samples.size()) / repeats};
 }
 
 RobotTimes times_of(const Simulation& simulation, const std::vector<Sample>& samples, bool full) {
@@ -160,13 +164,32 @@ RobotTimes times_of(const Simulation& simulation, const std::vector<Sample>& sam
           .dofs = simulation.model().nv()};
 }
 
+// In the states of MuJoCo's trajectory.
+void compare(const std::string& name, const Simulation& simulation, TransitionRival& rival,
+             const std::vector<Sample>& ours, bool full, GradientFigures& out) {
+  rival.use(simulation.settings().contact == Contact::ncp);
+  const std::vector<Sample> samples = rival.samples(ours);
+  if (samples.empty()) {
+    out.notes.push_back(name + ": MuJoCo diverged");
+    return;
+  }
+  const JacobianTimes times = time_jacobians(simulation, samples, full ? 30 : 6);
+  const double theirs = rival.us(samples, full ? 10 : 3);
+  out.figures.push_back({name + "jacobians/speedup_mujoco_fd", theirs / times.us, "1"});
+  out.notes.push_back(
+      fmt::format("{}jacobians: in the states of MuJoCo's trajectory {:.1f} contacts touch, MuJoCo has "
+                  "{:.1f}; {:.1f} us, "
+                  "MuJoCo {:.1f}; in ours MuJoCo has {:.1f} contacts",
+                  name, times.contacts, rival.contacts(samples), times.us, theirs, rival.contacts(ours)));
+}
+
 void measure(const std::string& robot, const std::string& path, const Case& c, const PeerApi* api, bool full,
              GradientFigures& out) {
-  peers::PeerModelPtr rival;
-  if (api != nullptr && path.ends_with(".xml")) {
-    rival = peers::create_from_mjcf_file(*api, path);
-    api->set_option(rival.get(), "newton", 1.0);
-    api->set_option(rival.get(), "sensor", 0.0);
+  std::optional<TransitionRival> rival;
+  try {
+    if (api != nullptr) rival.emplace(*api, path, c);
+  } catch (const std::exception& error) {
+    out.notes.push_back(fmt::format("{}: {}", robot, error.what()));
   }
   for (const Contact law : {Contact::lcp, Contact::ncp}) {
     const std::string name = fmt::format("{}/{}/", robot, to_string(law));
@@ -180,11 +203,7 @@ void measure(const std::string& robot, const std::string& path, const Case& c, c
     add("jacobians/ratio_step", times.jacobians / times.step, "1");
     add("jacobians/speedup_central", times.central / times.jacobians, "1");
     add("jacobians/speedup_ridders", times.ridders / times.jacobians, "1");
-    if (rival) {
-      api->set_option(rival.get(), "elliptic", law == Contact::ncp ? 1.0 : 0.0);
-      const double theirs = mujoco_us(*api, rival.get(), samples, full ? 10 : 3);
-      if (theirs > 0.0) add("jacobians/speedup_mujoco_fd", theirs / times.jacobians, "1");
-    }
+    if (rival) compare(name, simulation, *rival, samples, full, out);
     add("adjoint/us", times.adjoint, "us");
     add("adjoint/ratio_step", times.adjoint / times.step, "1");
     add("adjoint_all_parameters/ratio_step", times.adjoint_all_parameters / times.step, "1");

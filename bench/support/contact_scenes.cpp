@@ -61,16 +61,19 @@ const Scene& atlas_scene() {
 
 namespace {
 
-// A robot that stands on a floor, each joint held by a servo.
+// A robot that stands on a floor, each joint held by a servo. Its motor's inertia keeps servos of light links
+// stable.
 Model standing(const std::string& path) {
   Description d = describe(path, {.visual_meshes = false, .floating_base = true});
   GeometryDescription floor;
   floor.name = "floor";
   floor.type = ShapeType::plane;
+  floor.size = {0.0, 0.0, 1.0};  // endless
   d.geometries.push_back(floor);
-  for (const BodyDescription& body : d.bodies) {
-    for (const JointDescription& joint : body.joints) {
+  for (BodyDescription& body : d.bodies) {
+    for (JointDescription& joint : body.joints) {
       if (joint.type != JointType::hinge) continue;
+      joint.armature = 0.1;
       ActuatorDescription servo;
       servo.name = servo.target = joint.name;
       servo.gain = {2000.0, 0.0, 0.0};

@@ -21,6 +21,13 @@ struct Case {
   MatrixX controls;  // nu x steps
 };
 
+// A state along a trajectory, and the modes of the step before.
+struct Sample {
+  State state;
+  Input input;
+  WarmStart warm;
+};
+
 // Third-party robots, and our own: a few, or all of them (`full`); names that both have are theirs.
 const std::vector<Scene>& shared_scenes();
 std::vector<Scene> own_scenes(bool full, bool with_shared);

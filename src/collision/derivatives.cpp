@@ -33,24 +33,63 @@ struct Local {
 
 ContactDerivatives differentiate(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
                                  const ContactPoint& contact) {
+  ContactDerivatives out;
+  differentiate(a, at_a, b, at_b, contact, true, true, out);
+  return out;
+}
+
+namespace {
+
+// A corner, or a ball of radius r about a point, over a face that stays where it is; what response.cpp says,
+// of B alone:
+//   n' = 0,   d' = n . v,   position' = v - n (n . v)/2 + (d/2 + r) w x n
+void on_fixed_face(const ContactPoint& contact, double radius, ContactDerivatives& out) {
+  const Vec3 n = contact.normal;
+  const double arm = 0.5 * contact.distance + radius;
+  for (int i = 0; i < 3; ++i) {
+    const Vec3 e = with_lane(Vec3(), i, 1.0);
+    out.motion[6 + i] = {cross(e, n) * arm, Vec3(), 0.0};
+    out.motion[9 + i] = {e - n * (0.5 * n[i]), Vec3(), n[i]};
+  }
+  out.one_sided = contact.degenerate;
+  out.turns = false;
+}
+
+}  // namespace
+
+bool differentiate_on_fixed_face(const Shape& b, const ContactPoint& contact, bool moves_a,
+                                 ContactDerivatives& out) {
+  if (moves_a || contact.rule != NormalRule::features || contact.feature_a.kind != FeatureKind::face ||
+      contact.feature_b.kind != FeatureKind::point)
+    return false;
+  on_fixed_face(contact, feature_radius(b, contact.feature_b), out);
+  return true;
+}
+
+void differentiate(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
+                   const ContactPoint& contact, bool moves_a, bool moves_b, ContactDerivatives& out) {
+  if (differentiate_on_fixed_face(b, contact, moves_a, out)) return;
   const Local local(a, at_a, b, at_b, contact);
   const Response& r = local.response;
-  const Vec3 na = local.normal_a(contact), nb = local.normal_b(contact);
-  ContactDerivatives out;
   out.one_sided = r.one_sided;
+  out.turns = true;
   if (contact.rule == NormalRule::features) {
-    r.by_motions(out.motion);
-    return out;
+    out.turns = r.by_motions(moves_a, moves_b, out.motion);
+    return;
   }
+  const Vec3 na = local.normal_a(contact), nb = local.normal_b(contact);
   const Vec3 unit_axis[3] = {Vec3(1, 0, 0), Vec3(0, 1, 0), Vec3(0, 0, 1)};
   for (int i = 0; i < 3; ++i) {
     const Vec3 e = unit_axis[i];
-    out.motion[i] = r({cross(e, r.xa), cross(e, na)}, {});
-    out.motion[3 + i] = r({e, Vec3()}, {});
-    out.motion[6 + i] = r({}, {cross(e, r.xb), cross(e, nb)});
-    out.motion[9 + i] = r({}, {e, Vec3()});
+    if (moves_a) {
+      out.motion[i] = r({cross(e, r.xa), cross(e, na)}, {});
+      out.motion[3 + i] = r({e, Vec3()}, {});
+    }
+    if (moves_b) {
+      out.motion[6 + i] = r({}, {cross(e, r.xb), cross(e, nb)});
+      out.motion[9 + i] = r({}, {e, Vec3()});
+    }
   }
-  return out;
 }
 
 // v_position = v_o + w x (position - o)

@@ -5,6 +5,7 @@
 #include "apart.hpp"
 #include "field_prism.hpp"
 #include "pairs.hpp"
+#include "response.hpp"
 #include "support.hpp"
 
 namespace articula::collision {
@@ -194,11 +195,18 @@ DetectStatus detect(const Colliders& colliders, const Model&, const Data& data, 
 
 ContactDerivatives differentiate(const Colliders& colliders, const Data& data, const Contacts& contacts,
                                  int i) {
+  ContactDerivatives out;
+  differentiate(colliders, data, contacts, i, true, true, out);
+  return out;
+}
+
+void differentiate(const Colliders& colliders, const Data& data, const Contacts& contacts, int i,
+                   bool moves_a, bool moves_b, ContactDerivatives& out) {
   const Contact& c = contacts.list[at(i)];
-  const Placement pa = collider_placement(colliders, data, c.pair.a),
-                  pb = collider_placement(colliders, data, c.pair.b);
-  return differentiate(colliders.list()[at(c.pair.a)].shape, pa, colliders.list()[at(c.pair.b)].shape, pb,
-                       c.point);
+  const Shape &a = colliders.list()[at(c.pair.a)].shape, &b = colliders.list()[at(c.pair.b)].shape;
+  if (differentiate_on_fixed_face(b, c.point, moves_a, out)) return;
+  differentiate(a, collider_placement(colliders, data, c.pair.a), b,
+                collider_placement(colliders, data, c.pair.b), c.point, moves_a, moves_b, out);
 }
 
 }  // namespace articula::collision

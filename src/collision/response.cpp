@@ -203,21 +203,29 @@ void write(const Mat3& position, const Mat3& normal, Vec3 distance, ContactRate*
   for (int i = 0; i < 3; ++i) out[i] = {position.column(i), normal.column(i), distance[i]};
 }
 
+bool is_zero(const Mat2& m) { return m.xx == 0.0 && m.xy == 0.0 && m.yx == 0.0 && m.yy == 0.0; }
+
 }  // namespace
 
 // The map above as matrices, on x_a' = e_i x x_a, n_a' = e_i x n and so on:
 //   position' = P_a x_a' + P_b x_b' + K_a n_a' - K_b n_b',    P_a = (1 - T S_u T^T)/2,   P_b = (1 + T S_u
 //   T^T)/2 n'        = N_u (x_b' - x_a') + N_a n_a' - N_b n_b'
-void Response::by_motions(ContactRate* out) const {
-  const Mat3 half = Mat3::diagonal(0.5);
-  const Mat3 Su = lift(T, (Au + Bu) * 0.5), Ka = lift(T, (Aa + Ba) * 0.5), Kb = lift(T, (Ab + Bb) * 0.5);
-  const Mat3 U = lift(T, Nu), Va = lift(T, Na), Vb = lift(T, Nb);
-  const Mat3 Xa = cross_columns(xa), Xb = cross_columns(xb), X = cross_columns(n);
-  const Mat3 Pa = half - Su, Pb = half + Su;
-  write(Pa * Xa + Ka * X, Va * X - U * Xa, cross(n, xa), out);
-  write(Pa, U * -1.0, -n, out + 3);
-  write(Pb * Xb + Kb * X, Vb * X + U * Xb, cross(xb, n), out + 6);
-  write(Pb, U, n, out + 9);
+// On a face that stays where it is the normal stays, too: N_u = N_b = 0.
+bool Response::by_motions(bool moves_a, bool moves_b, ContactRate* out) const {
+  const bool turns = !is_zero(Nu) || (moves_a && !is_zero(Na)) || (moves_b && !is_zero(Nb));
+  const Mat3 half = Mat3::diagonal(0.5), X = cross_columns(n);
+  const Mat3 Su = lift(T, (Au + Bu) * 0.5), U = turns ? lift(T, Nu) : Mat3();
+  if (moves_a) {
+    const Mat3 Pa = half - Su, Xa = cross_columns(xa), Ka = lift(T, (Aa + Ba) * 0.5);
+    write(Pa * Xa + Ka * X, turns ? lift(T, Na) * X - U * Xa : Mat3(), cross(n, xa), out);
+    write(Pa, U * -1.0, -n, out + 3);
+  }
+  if (moves_b) {
+    const Mat3 Pb = half + Su, Xb = cross_columns(xb), Kb = lift(T, (Ab + Bb) * 0.5);
+    write(Pb * Xb + Kb * X, turns ? lift(T, Nb) * X + U * Xb : Mat3(), cross(xb, n), out + 6);
+    write(Pb, U, n, out + 9);
+  }
+  return turns;
 }
 
 ContactRate Response::by_faces(const SurfaceRate& a, const SurfaceRate& b) const {

@@ -34,13 +34,18 @@ struct Response {
   explicit Response(Vec3 normal) : n(normal), T(normal) {}
 
   ContactRate operator()(const SurfaceRate& a, const SurfaceRate& b) const;
-  // All rigid motions of both sides at once, where the rule is `features`.
-  void by_motions(ContactRate* out) const;
+  // All rigid motions of the sides that move at once, where the rule is `features`. False if none of them
+  // turns the normal.
+  bool by_motions(bool moves_a, bool moves_b, ContactRate* out) const;
 
  private:
   ContactRate by_features(const SurfaceRate& a, const SurfaceRate& b) const;
   ContactRate by_faces(const SurfaceRate& a, const SurfaceRate& b) const;
 };
+
+// Where A does not move and has a face there, and B a point: without its placement. False anywhere else.
+bool differentiate_on_fixed_face(const Shape& b, const ContactPoint& contact, bool moves_a,
+                                 ContactDerivatives& out);
 
 // Placements relative to the contact's position.
 Response make_response(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,

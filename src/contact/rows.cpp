@@ -245,7 +245,10 @@ void ContactRows::fill_problem(const Island& island) {
   }
 }
 
-void ContactRows::velocities(const VectorX& x, double* out) const {
+void ContactRows::velocities(const VectorX& x, double* out) const { multiply(J_, x.data(), out); }
+void ContactRows::projected_velocities(const VectorX& z, double* out) const { multiply(W_, z.data(), out); }
+
+void ContactRows::multiply(const LaneVector& matrix, const double* x, double* out) const {
   for (const Item& item : items_) {
     if (item.lane != 0) continue;
     for (int k = 0; k < item.quads; ++k) {
@@ -253,8 +256,8 @@ void ContactRows::velocities(const VectorX& x, double* out) const {
       Lanes sum{};
       for (int side = 0; side < 2; ++side) {
         if (quad.tree[side] < 0) continue;
-        const double* values = x.data() + constraints_->trees[quad.tree[side]].dof_begin;
-        const Lanes* j = J_.data() + quad.at[side];
+        const double* values = x + constraints_->trees[quad.tree[side]].dof_begin;
+        const Lanes* j = matrix.data() + quad.at[side];
         for (int d = 0; d < quad.used[side]; ++d) sum += j[d] * broadcast(values[d]);
       }
       double* to = out + islands_[item.island].row_begin + quad.first;
@@ -298,6 +301,30 @@ void ContactRows::add_impulses(const double* impulses, VectorX& force) const {
         for (int d = 0; d < quad.used[side]; ++d) {
           const Lanes product = j[d] * x;
           values[d] += (product[0] + product[1]) + (product[2] + product[3]);
+        }
+      }
+    }
+  }
+}
+
+void ContactRows::add_impulses(const double* impulses, VectorX& force, VectorX& projected) const {
+  for (const Item& item : items_) {
+    if (item.lane != 0) continue;
+    for (int k = 0; k < item.quads; ++k) {
+      const Quad& quad = quads_[item.quad + k];
+      const double* from = impulses + islands_[item.island].row_begin + quad.first;
+      Lanes x{};
+      for (int r = 0; r < quad.rows; ++r) x[r] = from[r];
+      for (int side = 0; side < 2; ++side) {
+        if (quad.tree[side] < 0) continue;
+        const int begin = constraints_->trees[quad.tree[side]].dof_begin;
+        const Lanes *j = J_.data() + quad.at[side], *w = W_.data() + quad.at[side];
+        for (int d = 0; d < quad.used[side]; ++d) {
+          const Lanes by_j = j[d] * x, by_w = w[d] * x;
+          const Lanes pairs = __builtin_shufflevector(by_j, by_w, 0, 4, 2, 6) +
+                              __builtin_shufflevector(by_j, by_w, 1, 5, 3, 7);
+          force[begin + d] += pairs[0] + pairs[2];
+          projected[begin + d] += pairs[1] + pairs[3];
         }
       }
     }

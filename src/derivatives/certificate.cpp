@@ -10,15 +10,11 @@
 
 namespace articula {
 
-bool at_force_kink(const Model& model, const Data& data, const FreeMotionWork& free, double dt,
-                   std::vector<ForceSwitch>& switches) {
+bool at_force_kink(const Model& model, const FreeMotionWork& free, double dt) {
   constexpr double at_end = 1e-12;
-  using Kind = ForceSwitch::Kind;
-  force_switches(model, data, free.forces,
-                 {free.q.data(), free.v.data(), free.activation.data(), free.control.data(), dt}, switches);
-  return std::any_of(switches.begin(), switches.end(), [](const ForceSwitch& each) {
-    return each.kind != Kind::drag_direction && each.margin <= at_end;
-  });
+  return near_force_kink(model, free.forces,
+                         {free.q.data(), free.v.data(), free.activation.data(), free.control.data(), dt},
+                         at_end);
 }
 
 namespace {
@@ -37,14 +33,20 @@ double ImpulseDerivatives::Work::bias_margin() {
   double margin = std::numeric_limits<double>::infinity();
   const auto keep = [&](double x) { margin = std::min(margin, std::abs(x)); };
   bool free_velocities = false;
+  size_t next = 0;  // touches are in the order of items
   for (const Item& item : rows.items()) {
     const int row = rows.row_of(item);
+    const bool touches = next < rates.touches().size() && rates.touches()[next].row == row;
+    const ContactRates::Touch* touch = touches ? &rates.touches()[next++] : nullptr;
     if (item.kind == RowKind::equality) keep(item.room);
     if (item.kind == RowKind::equality || item.bias == BiasMode::none || rows.mode[row] == RowMode::free)
       continue;
     if (item.bias != BiasMode::bounce) keep(item.phi / settings.dt + cap);
     if (item.kind != RowKind::contact) continue;
-    const double e = step->colliders.parameters(*model, step->contacts.list[item.index].pair).restitution;
+    const double e =
+        touch != nullptr
+            ? touch->restitution
+            : step->colliders.parameters(*model, step->contacts.list[item.index].pair).restitution;
     if (!(e > 0.0)) continue;
     if (!free_velocities) {
       free_velocities = true;
@@ -110,8 +112,8 @@ void ImpulseDerivatives::certify(GradientCertificate& certificate) const {
   certificate.conditioning = 1.0;
   certificate.inconsistency = std::max(w.not_followed, w.cannot_follow);
   const bool chosen = w.may_choose() && (!w.choice.found || w.choice.failed);
-  certificate.one_sided = w.rates.one_sided() || chosen ||
-                          at_force_kink(*w.model, *w.data, w.step->free, w.settings.dt, w.switches);
+  certificate.one_sided =
+      w.rates.one_sided() || chosen || at_force_kink(*w.model, w.step->free, w.settings.dt);
   for (const Item& item : rows.items()) {
     const Island& island = rows.islands()[item.island];
     const int row = rows.row_of(item);

@@ -37,17 +37,19 @@ struct ContactColumns::Response {
       axes.z.lanes[i % 4] = axis[2];
     }
     for (int k = moves_a ? 0 : 6; k < (moves_b ? 12 : 6); ++k) {
-      const collision::ContactRate& rate = t.rate.motion[k];
+      const collision::ContactRate& rate = t.rate->motion[k];
       Column& c = column[k];
-      const Vec3 change[3] = {rate.normal, t.t_rate[0] * rate.normal, t.t_rate[1] * rate.normal};
       const Vec3 du = cross(t.w, rate.position);
       c.moment = cross(rate.position, t.f);
-      for (int i = 0; i < t.rows; ++i) {
-        const Vec3 da = change[t.axis[i]];
-        (t.angular[i] ? c.moment : c.force) += da * t.lam[i];
-        c.sigma[i / 4][i % 4] = dot(da, t.angular[i] ? t.w : t.u);
+      if (t.rate->turns) {
+        const Vec3 change[3] = {rate.normal, t.t_rate[0] * rate.normal, t.t_rate[1] * rate.normal};
+        for (int i = 0; i < t.rows; ++i) {
+          const Vec3 da = change[t.axis[i]];
+          (t.angular[i] ? c.moment : c.force) += da * t.lam[i];
+          c.sigma[i / 4][i % 4] = dot(da, t.angular[i] ? t.w : t.u);
+        }
       }
-      for (int q = 0; q < 2; ++q) c.sigma[q] += (linear[q] * du).lanes;
+      for (int q = 0; q < (t.rows > 4 ? 2 : 1); ++q) c.sigma[q] += (linear[q] * du).lanes;
       c.sigma[0][0] +=
           t.gap_slope * rate.distance +
           t.bounce * (dot(t.frame.n, cross(t.w_before, rate.position)) + dot(rate.normal, t.u_before));
@@ -64,7 +66,7 @@ ContactColumns::ContactColumns(const Model& model)
   columns_.reserve(model.nv());
 }
 
-void ContactColumns::add_touch(const Data& after, const ContactRates::Touch& t, double scale,
+void ContactColumns::add_touch(const Data& at, const Data& after, const ContactRates::Touch& t, double scale,
                                RowMatrixRef sigma_by_q, double* residual, int stride) {
   const Structure& s = model_->structure();
   const auto moves = [&](int body) {
@@ -88,7 +90,7 @@ void ContactColumns::add_touch(const Data& after, const ContactRates::Touch& t, 
         for (int k = 0; k < 6; ++k) wrench_[k * width_ + place_[e]] = 0.0;
         arm_[e] = {};
       }
-      const Motion& S = after.S[e];
+      const Motion& S = at.S[e];
       const Vec3 x = point_velocity(S, r);
       arm_[e] += Motion{S.angular, x} * sign;
       Vec3 force, moment;
@@ -130,12 +132,12 @@ void ContactColumns::add_touch(const Data& after, const ContactRates::Touch& t, 
   for (int e : columns_) place_[e] = -1;
 }
 
-void ContactColumns::add(const Model& model, const Data& after, const ImpulseWork& work,
+void ContactColumns::add(const Model& model, const Data& at, const Data& after, const ImpulseWork& work,
                          const ContactRates& rates, double scale, RowMatrixRef sigma_by_q, double* residual,
                          int stride) {
   model_ = &model;
   for (const ContactRates::Touch& t : rates.touches())
-    add_touch(after, t, scale, sigma_by_q, residual, stride);
+    add_touch(at, after, t, scale, sigma_by_q, residual, stride);
   rates.add_other_columns(work, scale, sigma_by_q, residual, stride);
 }
 

@@ -14,18 +14,19 @@ class ContactColumns {
  public:
   explicit ContactColumns(const Model& model);
 
+  // With the kinematics `at`, and velocities `after` for v+.
   // sigma_by_q (rows of the step x nv, zero before) and residual (nv x nv, row-major with `stride`): `scale`
   // times d(J^T lam)/dq is added there.
-  void add(const Model& model, const Data& after, const ImpulseWork& work, const ContactRates& rates,
-           double scale, RowMatrixRef sigma_by_q, double* residual, int stride);
+  void add(const Model& model, const Data& at, const Data& after, const ImpulseWork& work,
+           const ContactRates& rates, double scale, RowMatrixRef sigma_by_q, double* residual, int stride);
   // e (J_N by q and v) of contacts that bounce.
   void add_bounces(const Model& model, const Data& before, const ContactRates& rates, RowMatrixRef sigma_by_q,
                    RowMatrixRef sigma_by_v);
 
  private:
   struct Response;
-  void add_touch(const Data& after, const ContactRates::Touch& t, double scale, RowMatrixRef sigma_by_q,
-                 double* residual, int stride);
+  void add_touch(const Data& at, const Data& after, const ContactRates::Touch& t, double scale,
+                 RowMatrixRef sigma_by_q, double* residual, int stride);
 
   const Model* model_ = nullptr;
   int width_ = 0;

@@ -4,11 +4,11 @@
 
 namespace articula {
 
-void ContactParameterRates::prepare(const Model& model, const Data& after, const ImpulseWork& work,
-                                    const ImpulseSettings& settings, const ContactRates& rates,
+void ContactParameterRates::prepare(const Model& model, const Data& data, const ImpulseWork& work,
+                                    const ImpulseSettings& settings, ContactRates& rates,
                                     const std::vector<LawSystem>& laws) {
   model_ = &model;
-  after_ = &after;
+  data_ = &data;
   work_ = &work;
   settings_ = settings;
   rates_ = &rates;
@@ -22,6 +22,7 @@ void ContactParameterRates::list_terms() {
   row_terms_.clear();
   force_terms_.clear();
   geometry_terms_.clear();
+  rates_->complete();
   const int count = static_cast<int>(rates_->touches().size());
   for (int i = 0; i < count; ++i) contact_terms(i);
   for (const Item& item : work_->rows.items()) {
@@ -128,8 +129,8 @@ void ContactParameterRates::shape_terms(int index) {
   const Item& item = work_->rows.items()[touch.item];
   const collision::Contact& contact = work_->contacts.list[item.index];
   const auto& colliders = work_->colliders.list();
-  const Placement at[2] = {collision::collider_placement(work_->colliders, *after_, contact.pair.a),
-                           collision::collider_placement(work_->colliders, *after_, contact.pair.b)};
+  const Placement at[2] = {collision::collider_placement(work_->colliders, *data_, contact.pair.a),
+                           collision::collider_placement(work_->colliders, *data_, contact.pair.b)};
   const int pair[2] = {contact.pair.a, contact.pair.b};
   const collision::SizeDerivatives sizes = collision::differentiate_sizes(
       colliders[pair[0]].shape, at[0], colliders[pair[1]].shape, at[1], contact.point);
@@ -139,8 +140,8 @@ void ContactParameterRates::shape_terms(int index) {
     for (int i = 0; i < geometry.size_count; ++i)
       geometry_terms_.push_back({geometry.size + i, index, sizes.size[3 * side + i]});
     // The shape moves on its body: position in the body's axes, quaternion as a turn in its own.
-    const Mat3 body_axes = after_->link_R[collider.link] * model_->constants().body_in_link[geometry.body].R;
-    const collision::ContactRate* motion = touch.rate.motion + 6 * side;
+    const Mat3 body_axes = data_->link_R[collider.link] * model_->constants().body_in_link[geometry.body].R;
+    const collision::ContactRate* motion = touch.rate->motion + 6 * side;
     const auto add = [&](int theta, Vec3 turn, Vec3 shift) {
       const Vec3 at_contact = shift + cross(turn, touch.p - at[side].p);
       GeometryTerm term{theta, index, {}};

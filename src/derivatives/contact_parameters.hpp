@@ -13,9 +13,8 @@ namespace articula {
 
 class ContactParameterRates {
  public:
-  void prepare(const Model& model, const Data& after, const ImpulseWork& work,
-               const ImpulseSettings& settings, const ContactRates& rates,
-               const std::vector<LawSystem>& laws);
+  void prepare(const Model& model, const Data& data, const ImpulseWork& work, const ImpulseSettings& settings,
+               ContactRates& rates, const std::vector<LawSystem>& laws);
 
   // Adds to dF (per body), dsigma and the right-hand sides rho (rows), and dtau (nv, change of J^T lam).
   void along(const double* dtheta, Force* dF, double* dsigma, double* rho, double* dtau);
@@ -48,9 +47,9 @@ class ContactParameterRates {
   void tendon_terms(const Item& item, int tendon, double sign, double slope);
 
   const Model* model_ = nullptr;
-  const Data* after_ = nullptr;
+  const Data* data_ = nullptr;
   const ImpulseWork* work_ = nullptr;
-  const ContactRates* rates_ = nullptr;
+  ContactRates* rates_ = nullptr;
   const std::vector<LawSystem>* laws_ = nullptr;
   ImpulseSettings settings_;
   bool listed_ = false;

@@ -40,11 +40,13 @@ void ContactRates::prepare(const Model& model, const Data& before, const Data& a
   work_ = &work;
   settings_ = settings;
   h_ = settings.dt;
-  one_sided_ = false;
+  one_sided_ = complete_ = false;
   touches_.clear();
   joins_.clear();
   scalars_.clear();
+  bodies_.clear();
   const auto& items = work.rows.items();
+  if (room_.size() < items.size()) room_.resize(items.size());
   for (size_t i = 0; i < items.size(); ++i) {
     const bool bodies = items[i].kind == RowKind::equality && items[i].rows >= 3;
     if (!bodies && modes[work.rows.row_of(items[i])] == RowMode::free) continue;
@@ -61,6 +63,7 @@ void ContactRates::add_touch(const Item& item, int index) {
   const Structure& s = model_->structure();
   const collision::Contact& contact = work_->contacts.list[item.index];
   Touch& t = touches_.emplace_back();
+  t.rate = &room_[touches_.size() - 1];
   t.item = index;
   t.row = work_->rows.row_of(item);
   t.rows = item.rows;
@@ -69,21 +72,17 @@ void ContactRates::add_touch(const Item& item, int index) {
   const int link_a = a.link, link_b = b.link;
   t.body_a = s.geometries[a.geometry].body;
   t.body_b = s.geometries[b.geometry].body;
+  t.moves_a = moved_by_joints(s, t.body_a);
+  t.moves_b = moved_by_joints(s, t.body_b);
+  if (t.moves_a) list_body(t.body_a);
+  if (t.moves_b) list_body(t.body_b);
   t.p = contact.point.position;
-  t.r_a = t.p - after_->link_reference[link_a];
-  t.r_b = t.p - after_->link_reference[link_b];
+  t.r_a = t.p - before_->link_reference[link_a];
+  t.r_b = t.p - before_->link_reference[link_b];
   t.frame = work_->rows.frame(item);
   const collision::ContactParameters parameters = work_->colliders.parameters(*model_, contact.pair);
-  const bool spin_free =
-      settings_.law == FrictionLaw::cone && parameters.friction[0] == parameters.friction[1];
-  for (int k = 0; k < 3; ++k) {
-    const Vec3 unit = Mat3::identity().column(k);
-    const collision::ContactFrame rate =
-        spin_free ? collision::cone_frame_rate(t.frame, unit) : collision::pyramid_frame_rate(t.frame, unit);
-    (&t.t_rate[0].x)[k] = rate.t1;
-    (&t.t_rate[1].x)[k] = rate.t2;
-  }
-  if (!spin_free) one_sided_ |= collision::near_pole(t.frame.n);
+  t.spin_free = settings_.law == FrictionLaw::cone && parameters.friction[0] == parameters.friction[1];
+  if (!t.spin_free) one_sided_ |= collision::near_pole(t.frame.n);
   int row = 1;
   for (int i = 1; i < parameters.condim; ++i) {
     if (!(parameters.friction[i - 1] > 0.0)) continue;
@@ -96,15 +95,43 @@ void ContactRates::add_touch(const Item& item, int index) {
     w = v_b.angular - v_a.angular;
   };
   relative(*after_, t.u, t.w);
-  relative(*before_, t.u_before, t.w_before);
   for (int i = 0; i < t.rows; ++i) {
     t.lam[i] = work_->rows.lam[t.row + i];
     (t.angular[i] ? t.m : t.f) += axis_of(t.frame, t.axis[i]) * t.lam[i];
   }
   t.gap_slope = item.bias == BiasMode::gap ? 1.0 / h_ : 0.0;
+  t.restitution = parameters.restitution;
   t.bounce = item.bias == BiasMode::bounce ? parameters.restitution : 0.0;
-  t.rate = collision::differentiate(work_->colliders, *after_, work_->contacts, item.index);
-  one_sided_ |= t.rate.one_sided;
+  if (item.bias == BiasMode::bounce) relative(*before_, t.u_before, t.w_before);
+  find_motion_rates(t);
+}
+
+void ContactRates::find_motion_rates(Touch& t) {
+  collision::differentiate(work_->colliders, *before_, work_->contacts, work_->rows.items()[t.item].index,
+                           t.moves_a, t.moves_b, *t.rate);
+  one_sided_ |= t.rate->one_sided;
+  if (t.rate->turns) find_frame_rates(t);
+}
+
+void ContactRates::find_frame_rates(Touch& t) {
+  for (int k = 0; k < 3; ++k) {
+    const Vec3 unit = Mat3::identity().column(k);
+    const collision::ContactFrame rate = t.spin_free ? collision::cone_frame_rate(t.frame, unit)
+                                                     : collision::pyramid_frame_rate(t.frame, unit);
+    (&t.t_rate[0].x)[k] = rate.t1;
+    (&t.t_rate[1].x)[k] = rate.t2;
+  }
+}
+
+void ContactRates::complete() {
+  if (complete_) return;
+  complete_ = true;
+  for (Touch& t : touches_) {
+    const bool all = t.moves_a && t.moves_b;
+    t.moves_a = t.moves_b = true;
+    if (!all) find_motion_rates(t);
+    if (!t.rate->turns) find_frame_rates(t);
+  }
 }
 
 bool ContactRates::follows(const Item& item, double error) const {
@@ -115,8 +142,8 @@ void ContactRates::add_join(const Item& item) {
   const Structure& s = model_->structure();
   const EqualityConstraint& equality = work_->constraints.equalities[item.index];
   const auto placed = [&](const Anchor& anchor) {
-    const Placement link{after_->link_R[anchor.link],
-                         after_->link_reference[anchor.link] + after_->link_r[anchor.link]};
+    const Placement link{before_->link_R[anchor.link],
+                         before_->link_reference[anchor.link] + before_->link_r[anchor.link]};
     return link * anchor.in_link;
   };
   const Placement first = placed(equality.first), second = placed(equality.second);
@@ -125,8 +152,10 @@ void ContactRates::add_join(const Item& item) {
     j.row = work_->rows.row_of(item) + 3 * part;
     j.body_a = s.links[equality.first.link].body;
     j.body_b = s.links[equality.second.link].body;
-    j.r_a = first.p - after_->link_reference[equality.first.link];
-    j.r_b = second.p - after_->link_reference[equality.second.link];
+    list_body(j.body_a);
+    list_body(j.body_b);
+    j.r_a = first.p - before_->link_reference[equality.first.link];
+    j.r_b = second.p - before_->link_reference[equality.second.link];
     j.W_a = velocity(*after_, j.body_a).angular;
     j.W_b = velocity(*after_, j.body_b).angular;
     j.lam = load3(work_->rows.lam.data() + j.row);
@@ -227,20 +256,38 @@ void ContactRates::add_curved(const Scalar& scalar, const double* x, double fact
     out[model_->structure().joints[tendon.joints[k]].dof] += factor * scalar.curvature * along * c[k];
 }
 
-void ContactRates::add_wrenches(WrenchField& field) const {
+void ContactRates::list_body(int body) {
+  for (int listed : bodies_) {
+    if (listed == body) return;
+  }
+  bodies_.push_back(body);
+}
+
+// visit(body, wrench on it)
+template <class Visit>
+void ContactRates::for_each_wrench(const Visit& visit) const {
   for (const Touch& t : touches_) {
-    field.own[t.body_b] += Force{t.m + cross(t.r_b, t.f), t.f};
-    field.own[t.body_a] -= Force{t.m + cross(t.r_a, t.f), t.f};
+    visit(t.body_b, Force{t.m + cross(t.r_b, t.f), t.f});
+    visit(t.body_a, Force{-(t.m + cross(t.r_a, t.f)), -t.f});
   }
   for (const Join& j : joins_) {
     if (j.turning) {
-      field.own[j.body_b].moment += j.lam * j.scale;
-      field.own[j.body_a].moment -= j.lam * j.scale;
+      visit(j.body_b, Force{j.lam * j.scale, {}});
+      visit(j.body_a, Force{j.lam * -j.scale, {}});
     } else {
-      field.own[j.body_b] += Force{cross(j.r_b, j.lam), j.lam};
-      field.own[j.body_a] -= Force{cross(j.r_a, j.lam), j.lam};
+      visit(j.body_b, Force{cross(j.r_b, j.lam), j.lam});
+      visit(j.body_a, Force{-cross(j.r_a, j.lam), -j.lam});
     }
   }
+}
+
+void ContactRates::add_wrenches(WrenchField& field) const {
+  for_each_wrench([&](int body, const Force& wrench) { field.own[body] += wrench; });
+}
+
+void ContactRates::add_wrenches_on_links(std::vector<Force>& links) const {
+  const Structure& s = model_->structure();
+  for_each_wrench([&](int body, const Force& wrench) { links[s.bodies[body].link] += wrench; });
 }
 
 void ContactRates::geometry_along(const Touch& t, const ContactRate& rate, Force* dF, double* dsigma) const {
@@ -260,17 +307,21 @@ void ContactRates::geometry_along(const Touch& t, const ContactRate& rate, Force
   dF[t.body_a] -= Force{cross(t.r_a, df) + turning, df};
 }
 
-ContactRate ContactRates::geometry_against(const Touch& t, const Motion* Y, const double* sigma_bar) const {
+ContactRate ContactRates::geometry_against(const Touch& t, const Motion* Y, const double* sigma_bar,
+                                           bool turns) const {
   const Vec3 y = point_velocity(Y[t.body_b], t.r_b) - point_velocity(Y[t.body_a], t.r_a);
   const Vec3 y_turn = Y[t.body_b].angular - Y[t.body_a].angular;
   Vec3 axis_bar[3], u_bar;
   for (int i = 0; i < t.rows; ++i) {
     const double bar = sigma_bar[t.row + i];
-    axis_bar[t.axis[i]] += (t.angular[i] ? y_turn : y) * t.lam[i] + (t.angular[i] ? t.w : t.u) * bar;
+    if (turns)
+      axis_bar[t.axis[i]] += (t.angular[i] ? y_turn : y) * t.lam[i] + (t.angular[i] ? t.w : t.u) * bar;
     if (!t.angular[i]) u_bar += axis_of(t.frame, t.axis[i]) * bar;
   }
   const double bounce_bar = t.bounce * sigma_bar[t.row];
-  return {cross(t.f, y_turn) + cross(u_bar, t.w) + cross(t.frame.n * bounce_bar, t.w_before),
+  const Vec3 position = cross(t.f, y_turn) + cross(u_bar, t.w) + cross(t.frame.n * bounce_bar, t.w_before);
+  if (!turns) return {position, {}, t.gap_slope * sigma_bar[t.row]};
+  return {position,
           axis_bar[0] + transpose_times(t.t_rate[0], axis_bar[1]) +
               transpose_times(t.t_rate[1], axis_bar[2]) + t.u_before * bounce_bar,
           t.gap_slope * sigma_bar[t.row]};
@@ -278,7 +329,7 @@ ContactRate ContactRates::geometry_against(const Touch& t, const Motion* Y, cons
 
 void ContactRates::touch_along(const Touch& t, const BodyRate* bodies, Force* dF, double* dsigma) const {
   const BodyRate &a = bodies[t.body_a], &b = bodies[t.body_b];
-  const ContactRate* rate = t.rate.motion;
+  const ContactRate* rate = t.rate->motion;
   const Vec3 x_a = point_velocity(a.Z, t.r_a), x_b = point_velocity(b.Z, t.r_b);
   const auto total = [&](Vec3 ContactRate::* part) {
     return (sum3(rate, a.Z.angular, part) + sum3(rate + 3, x_a, part)) +
@@ -298,7 +349,7 @@ void ContactRates::touch_along(const Touch& t, const BodyRate* bodies, Force* dF
 
 void ContactRates::touch_against(const Touch& t, const Motion* Y, const double* sigma_bar,
                                  BodyRateBar* bodies) const {
-  const ContactRate bar = geometry_against(t, Y, sigma_bar);
+  const ContactRate bar = geometry_against(t, Y, sigma_bar, t.rate->turns);
   Vec3 u_bar, w_bar;
   for (int i = 0; i < t.rows; ++i)
     (t.angular[i] ? w_bar : u_bar) += axis_of(t.frame, t.axis[i]) * sigma_bar[t.row + i];
@@ -307,10 +358,10 @@ void ContactRates::touch_against(const Touch& t, const Motion* Y, const double* 
     const Vec3 x_bar = transposed3(rate + 3, bar.position, bar.normal, bar.distance);
     body.Z += Force{transposed3(rate, bar.position, bar.normal, bar.distance) + cross(r, x_bar), x_bar};
     body.dV += Force{(w_bar + cross(r, u_bar)) * sign, u_bar * sign};
-    body.dV_before += Force{cross(r, before_bar) * sign, before_bar * sign};
+    if (t.bounce != 0.0) body.dV_before += Force{cross(r, before_bar) * sign, before_bar * sign};
   };
-  spread(bodies[t.body_a], t.r_a, t.rate.motion, -1.0);
-  spread(bodies[t.body_b], t.r_b, t.rate.motion + 6, 1.0);
+  if (t.moves_a) spread(bodies[t.body_a], t.r_a, t.rate->motion, -1.0);
+  if (t.moves_b) spread(bodies[t.body_b], t.r_b, t.rate->motion + 6, 1.0);
 }
 
 void ContactRates::join_along(const Join& j, const BodyRate* bodies, Force* dF, double* dsigma) const {
@@ -387,7 +438,7 @@ void ContactRates::add_join_columns(const Join& j, double scale, RowMatrixRef si
     const double sign = side == 0 ? -1.0 : 1.0;
     const Motion V = velocity(*after_, body);
     for (int e = link.dof_end - 1; e >= 0; e = s.dofs[e].parent) {
-      const Motion& S = after_->S[e];
+      const Motion& S = before_->S[e];
       const Motion dV = cross(S, V) + after_->psi_dot[e];
       const Vec3 x = point_velocity(S, r);
       Vec3 change;
@@ -398,7 +449,7 @@ void ContactRates::add_join_columns(const Join& j, double scale, RowMatrixRef si
         change = (point_velocity(dV, r) + cross(W, x) + j.slope * x) * sign;
         const Vec3 moment = cross(x, j.lam) * (sign * scale);
         for (int d = link.dof_end - 1; d >= 0; d = s.dofs[d].parent)
-          residual[static_cast<std::size_t>(d) * stride + e] += dot(after_->S[d].angular, moment);
+          residual[static_cast<std::size_t>(d) * stride + e] += dot(before_->S[d].angular, moment);
       }
       for (int i = 0; i < 3; ++i) sigma_by_q(j.row + i, e) += change[i];
     }

@@ -29,8 +29,9 @@ class ContactRates {
  public:
   explicit ContactRates(const Model& model) : model_(&model) {}
 
-  // For the last step; `after` holds velocities for v+, `before` those for v (if something bounces). Rows
-  // that `modes` leave free carry nothing, and nothing depends on how fast they part: they are left out.
+  // For the last step; `after` holds velocities for v+ (link_v and psi_dot alone), `before` the kinematics
+  // and velocities for v (if something bounces). Rows that `modes` leave free carry nothing, and nothing
+  // depends on how fast they part: they are left out.
   void prepare(const Model& model, const Data& before, const Data& after, const ImpulseWork& work,
                const ImpulseSettings& settings, const std::vector<RowMode>& modes);
   bool on_bodies() const { return !touches_.empty() || !joins_.empty(); }
@@ -38,6 +39,9 @@ class ContactRates {
   // Wrenches of all impulses on the links' bodies (about their trees' reference points), and forces at the
   // joints that are not wrenches: limits, dry friction, couplings.
   void add_wrenches(WrenchField& field) const;
+  // The same per link; and the bodies that have any.
+  void add_wrenches_on_links(std::vector<Force>& links) const;
+  const std::vector<int>& bodies() const { return bodies_; }
 
   // Adds to dF (per body) and dsigma (rows) and dtau (nv: change of J^T lam that is no wrench).
   void along(const BodyRate* bodies, const double* dq, Force* dF, double* dsigma, double* dtau) const;
@@ -56,7 +60,10 @@ class ContactRates {
   // transpose.
   struct Touch;
   void geometry_along(const Touch& t, const collision::ContactRate& rate, Force* dF, double* dsigma) const;
-  collision::ContactRate geometry_against(const Touch& t, const Motion* Y, const double* sigma_bar) const;
+  collision::ContactRate geometry_against(const Touch& t, const Motion* Y, const double* sigma_bar,
+                                          bool turns = true) const;
+  // What only parameters need: they move sides that no joint does, and turn normals that no joint turns.
+  void complete();
   // Error of the joined points or frames whose first row this is.
   Vec3 join_error(int row) const;
   // Whether the bias of an equality follows its error, |phi|.
@@ -69,8 +76,10 @@ class ContactRates {
     Vec3 r_a, r_b;  // of p, from the trees' reference points
     Vec3 p;
     collision::ContactFrame frame;
-    Mat3 t_rate[2];    // dt_i = t_rate_i dn
-    int axis[6] = {};  // of each row: 0 n, 1 t1, 2 t2
+    Mat3 t_rate[2];  // dt_i = t_rate_i dn; if no motion changes n, only when complete
+    bool spin_free = false;
+    bool moves_a = false, moves_b = false;  // with some joint, or all is complete
+    int axis[6] = {};                       // of each row: 0 n, 1 t1, 2 t2
     bool angular[6] = {};
     int rows = 0;
     Vec3 u, w;  // relative velocity and turning at v+
@@ -79,7 +88,8 @@ class ContactRates {
     double lam[6] = {};
     double gap_slope = 0.0;  // ds_N / dphi
     double bounce = 0.0;     // e where it bounces
-    collision::ContactDerivatives rate;
+    double restitution = 0.0;
+    collision::ContactDerivatives* rate = nullptr;  // of the sides that move
   };
   const std::vector<Touch>& touches() const { return touches_; }
 
@@ -105,7 +115,12 @@ class ContactRates {
     Mat3 ball;               // dj = ball dq
   };
 
+  template <class Visit>
+  void for_each_wrench(const Visit& visit) const;
+  void list_body(int body);
   void add_touch(const Item& item, int index);
+  void find_motion_rates(Touch& t);
+  static void find_frame_rates(Touch& t);
   void add_join(const Item& item);
   void add_scalar(const Item& item);
   void touch_along(const Touch& t, const BodyRate* bodies, Force* dF, double* dsigma) const;
@@ -125,9 +140,11 @@ class ContactRates {
   double h_ = 0.0;
   ImpulseSettings settings_;
   std::vector<Touch> touches_;
+  std::vector<collision::ContactDerivatives> room_;  // of the touches
   std::vector<Join> joins_;
   std::vector<Scalar> scalars_;
-  bool one_sided_ = false;
+  std::vector<int> bodies_;
+  bool one_sided_ = false, complete_ = false;
   mutable std::vector<double> unit_;  // nv
 };
 

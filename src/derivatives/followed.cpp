@@ -195,7 +195,7 @@ bool ImpulseDerivatives::Work::ties_matter() {
     const collision::Contact& contact = step->contacts.list[rows.items()[t.item].index];
     const auto tied = [&](int collider, double side, collision::FeatureKind kind) {
       const collision::Collider& of = step->colliders.list()[collider];
-      const Placement link{after.link_R[of.link], after.link_reference[of.link] + after.link_r[of.link]};
+      const Placement link{data->link_R[of.link], data->link_reference[of.link] + data->link_r[of.link]};
       return on_edge(of.shape, link * of.in_link, t.p + t.frame.n * (side * contact.point.distance), kind);
     };
     if (!tied(contact.pair.a, -0.5, contact.point.feature_a.kind) &&

@@ -32,6 +32,7 @@ ImpulseDerivatives::Work::Work(const Model& robot)
       dF(robot.nbody()),
       link_force(robot.nlink()),
       link_change(robot.nlink()),
+      link_wrench(robot.nlink()),
       Y(robot.nbody()),
       columns(robot) {
   field.own.resize(robot.nbody());
@@ -66,23 +67,31 @@ bool ImpulseDerivatives::prepare(const Model& model, Data& data, const ImpulseWo
   if (w.touches_bodies()) w.sweep_after();
   w.rates.prepare(model, data, w.after, step, settings, w.modes);
 
-  if (w.rates.on_bodies()) {
-    auto& held = w.residual.held_forces();
-    std::fill(w.field.own.begin(), w.field.own.end(), Force{});
-    w.rates.add_wrenches(w.field);
-    for (size_t b = 0; b < held.size(); ++b) held[b] = w.field.own[b] * (1.0 / h);
-  }
-  w.residual.prepare(model, data, step.free, {h, settings.implicit_gyroscopic}, w.acceleration,
-                     w.rates.on_bodies());
+  w.contacts_held = false;
+  w.residual.prepare(model, data, step.free, {h, settings.implicit_gyroscopic}, w.acceleration);
   w.output.prepare(model, step.free, step.v_next, h);
   w.slots_found = false;
 
   for (std::vector<double>* vector : {&w.dsigma, &w.rho, &w.c, &w.dlam}) vector->resize(step.rows.size());
   w.relabelled = false;
   w.choice.found = w.slack.found = false;
+  for (const auto& side : w.shifted) {
+    if (side) side->same = false;
+  }
   w.not_followed = w.cannot_follow = 0.0;
-  w.solution.resize(0);
+  w.solved = false;
   return w.factor_laws();
+}
+
+// Contact forces become part of the smooth residual, where they stay in place while the robot moves.
+void ImpulseDerivatives::Work::hold_contacts() {
+  if (contacts_held || !rates.on_bodies()) return;
+  contacts_held = true;
+  auto& held = residual.held_forces();
+  std::fill(field.own.begin(), field.own.end(), Force{});
+  rates.add_wrenches(field);
+  for (size_t b = 0; b < held.size(); ++b) held[b] = field.own[b] * (1.0 / settings.dt);
+  residual.hold_forces();
 }
 
 // Whether some row that carries something acts on bodies: then their velocities for v+ matter.
@@ -94,10 +103,17 @@ bool ImpulseDerivatives::Work::touches_bodies() const {
   });
 }
 
-// The step's kinematics, with velocities for v+.
+// Velocities for v+.
 void ImpulseDerivatives::Work::sweep_after() {
   if (after_ready) return;
   after_ready = true;
+  sweep_velocities(*model, *data, step->v_next.data(), after);
+}
+
+// What only parameters need; `after` has the step's kinematics, too, then.
+void ImpulseDerivatives::Work::find_all_slots() {
+  if (slots_found) return;
+  slots_found = after_ready = true;
   after.kinematic_pose = data->kinematic_pose;
   after.kinematic_twist = data->kinematic_twist;
   after.link_R = data->link_R;
@@ -106,10 +122,16 @@ void ImpulseDerivatives::Work::sweep_after() {
   after.S = data->S;
   after.sine = data->sine;
   after.cosine = data->cosine;
-  sweep_motion(*model, after, step->v_next.data(), nullptr, false);
+  propagate_motion(*model, after, step->v_next.data(), nullptr);
+  motion_rates(*model, after, step->v_next.data(), nullptr);
+  find_slots(*model, after, step->free.q, slots_after);
+  if (!bounces) return;
+  motion_rates(*model, *data, step->free.v.data(), acceleration.data());
+  find_slots(*model, *data, step->free.q, slots_before);
 }
 
 bool ImpulseDerivatives::Work::factor_laws() {
+  if (only_first) return true;
   const ContactRows& rows = step->rows;
   const auto& islands = rows.islands();
   if (laws.size() < islands.size()) laws.resize(islands.size());
@@ -119,7 +141,7 @@ bool ImpulseDerivatives::Work::factor_laws() {
                          rows.sigma.data() + begin, softness.empty() ? 0.0 : softness[k]))
       return false;
   }
-  parameters.prepare(*model, after, *step, settings, rates, laws);
+  parameters.prepare(*model, *data, *step, settings, rates, laws);
   return true;
 }
 
@@ -172,44 +194,37 @@ void ImpulseDerivatives::Work::solve(VectorRef r) {
   r1 += scratch;
 }
 
+// With z = D^-1/2 L^-T r_1:  J Mhat^-1 r_1 = W z,   Mhat^-1 (r_1 + J^T c) = L^-1 D^-1/2 (z + W^T c)
 void ImpulseDerivatives::solve_transposed(VectorRef r) {
   Work& w = *work_;
+  const ContactRows& rows = w.step->rows;
   auto r1 = r.head(w.nv);
-  const int rows = w.step->rows.size();
-  if (rows > 0) {
-    w.scratch = r1;
-    solve_mass_matrix(*w.model, *w.data, w.scratch);
-    w.step->rows.velocities(w.scratch, w.dlam.data());
-    for (int i = 0; i < rows; ++i) w.dlam[i] += r[w.nv + i];
-    const auto& islands = w.step->rows.islands();
-    for (size_t k = 0; k < islands.size(); ++k) {
-      const int begin = islands[k].row_begin;
-      w.laws[k].solve_transposed(w.dlam.data() + begin, w.c.data() + begin, r.data() + w.nv + begin);
-    }
-    w.scratch = r1;
-    w.step->rows.add_impulses(w.c.data(), w.scratch);
-    r1 = w.scratch;
-  }
   w.right_side = r1;
-  solve_mass_matrix(*w.model, *w.data, r1);
+  w.solved = true;
+  if (rows.size() == 0) {
+    solve_mass_matrix(*w.model, *w.data, r1);
+    w.solution = r1;
+    return;
+  }
   w.solution = r1;
-}
-
-// What only parameters need.
-void ImpulseDerivatives::Work::find_all_slots() {
-  if (slots_found) return;
-  slots_found = true;
-  sweep_after();
-  propagate_motion(*model, after, step->v_next.data(), nullptr);
-  motion_rates(*model, after, step->v_next.data(), nullptr);
-  find_slots(*model, after, step->free.q, slots_after);
-  if (bounces) find_slots(*model, *data, step->free.q, slots_before);
+  project_vector(*w.model, *w.data, rows.root_inverse(), w.solution);
+  rows.projected_velocities(w.solution, w.dlam.data());
+  for (int i = 0; i < rows.size(); ++i) w.dlam[i] += r[w.nv + i];
+  const auto& islands = rows.islands();
+  for (size_t k = 0; k < islands.size(); ++k) {
+    const int begin = islands[k].row_begin;
+    w.laws[k].solve_transposed(w.dlam.data() + begin, w.c.data() + begin, r.data() + w.nv + begin);
+  }
+  rows.add_impulses(w.c.data(), w.right_side, w.solution);
+  recover_vector(*w.model, *w.data, rows.root_inverse(), w.solution);
+  r1 = w.solution;
 }
 
 // Displacements of bodies along a direction, and what they do to rows and wrenches.
 void ImpulseDerivatives::Work::rates_along(const double* dq, const double* dv, const double* dtheta) {
   const Structure& s = model->structure();
   find_all_slots();
+  rates.complete();
   ForceDirection direction{.q = dq, .theta = dtheta};
   displace(*model, after, movers, &slots_after, direction);
   for (int b = 0; b < model->nbody(); ++b) {
@@ -235,7 +250,7 @@ void ImpulseDerivatives::Work::add_projected(const std::vector<Force>& wrenches,
   for (int b = 1; b < model->nbody(); ++b) link_force[s.bodies[b].link] += wrenches[b];
   for (int k = model->nlink() - 1; k > 0; --k) {
     const LinkIndex& link = s.links[k];
-    for (int d = link.dof_begin; d < link.dof_end; ++d) r[d] += sign * dot(after.S[d], link_force[k]);
+    for (int d = link.dof_begin; d < link.dof_end; ++d) r[d] += sign * dot(data->S[d], link_force[k]);
     if (!link.root) link_force[link.parent] += link_force[k];
   }
 }
@@ -247,6 +262,7 @@ void ImpulseDerivatives::residual_along(const ConstVectorRef& dz, VectorRef dr) 
   const double h = w.settings.dt, dh = dz[in.theta + s.timestep];
   const double *dq = dz.data() + in.q, *dv = dz.data() + in.v, *dtheta = dz.data() + in.theta;
   auto dr1 = dr.head(w.nv);
+  w.hold_contacts();
   w.residual.along(dz, dr1);
   dr1 *= h;
   // The step's acceleration is (v+ - v) / h with v+ held.
@@ -273,7 +289,7 @@ void ImpulseDerivatives::residual_along(const ConstVectorRef& dz, VectorRef dr) 
   for (size_t i = 0; i < w.rho.size(); ++i) dr[w.nv + static_cast<int>(i)] = -w.rho[i];
   if (!w.grants_slack()) return;
   w.find_slack(!dz.tail(dz.size() - in.theta).isZero(0.0));
-  dr.tail(w.slack.by_input.rows()) -= w.slack.by_input * dz;
+  dr.tail(w.slack.by_input.rows()) -= w.slack.by_input * dz.head(w.slack.by_input.cols());
 }
 
 void ImpulseDerivatives::residual_against(const ConstVectorRef& y, VectorRef z_bar) {
@@ -282,16 +298,18 @@ void ImpulseDerivatives::residual_against(const ConstVectorRef& y, VectorRef z_b
   const StepInputs& in = layout();
   const double h = w.settings.dt;
   const auto y1 = y.head(w.nv);
-  w.scratch = h * y1;
-  w.residual.against(w.scratch, z_bar, w.wants_parameters);
-  if (w.solution.size() == w.nv && y1 == w.solution) {
-    w.mass_product = w.right_side;  // y is what was solved for
+  for (int d = 0; d < w.nv; ++d) w.scratch[d] = h * y[d];
+  if (w.wants_parameters) w.hold_contacts();
+  w.residual.against(w.scratch, z_bar, w.wants_parameters, w.wants_parameters);
+  if (w.solved && std::equal(y.data(), y.data() + w.nv, w.solution.data())) {
+    w.mass_product.swap(w.right_side);  // y is what was solved for
+    w.solved = false;
   } else {
     w.scratch = y1;
     multiply_mass_matrix(*w.model, *w.data, w.scratch, w.mass_product);
     w.mass_product += w.step->free.h_slope.cwiseProduct(y1);
   }
-  z_bar.segment(in.v, w.nv) += w.mass_product;
+  for (int d = 0; d < w.nv; ++d) z_bar[in.v + d] += w.mass_product[d];
   if (w.wants_parameters) {
     w.scratch.setZero();
     w.step->rows.add_impulses(w.step->rows.lam.data(), w.scratch);
@@ -301,36 +319,68 @@ void ImpulseDerivatives::residual_against(const ConstVectorRef& y, VectorRef z_b
 
   std::fill(w.dsigma.begin(), w.dsigma.end(), 0.0);
   const auto& islands = w.step->rows.islands();
-  for (size_t k = 0; k < islands.size(); ++k)
+  for (size_t k = 0; k < islands.size() && !w.only_first; ++k)
     w.laws[k].add_explicit_transposed(y.data() + w.nv + islands[k].row_begin,
                                       w.dsigma.data() + islands[k].row_begin);
   std::copy(y.data() + w.nv, y.data() + w.nv + w.rho.size(), w.rho.begin());
   w.add_softening_against(z_bar);
-  w.scratch = y1;
-  w.rates_against(w.scratch.data(), z_bar);
+  w.rates_against(y.data(), z_bar);
   if (!w.grants_slack()) return;
   w.find_slack(w.wants_parameters);
-  z_bar += w.slack.by_input.transpose() * y.tail(w.slack.by_input.rows());
+  const MatrixX& slack = w.slack.by_input;
+  z_bar.head(slack.cols()) += slack.transpose() * y.tail(slack.rows());
 }
 
-// Of covectors of displacements and velocities of bodies, those of q and v, from the leaves to the root:
-//   dV = Z x V + m,   Z = sum S dq,   m = sum (psi' dq + S dv)
-void ImpulseDerivatives::Work::gather_on_links(const Data& at, Force BodyRateBar::* part, bool position,
-                                               double* q_bar, double* v_bar) {
+// Of covectors of displacements and velocities of bodies, and of J^T lam with contact forces W that stay
+// where they are, the one of q, from the leaves to the root:
+//   dV = Z x V + m,   Z = sum S dq,   m = sum psi' dq,      d(S_d . W_d) = Z . (S_d x* W_d)
+// where Z includes the dof's own block, and W_d is all that acts behind d.
+void ImpulseDerivatives::Work::gather_positions(const double* y1, double* q_bar) {
+  const Structure& s = model->structure();
+  const int nlink = model->nlink();
+  for (int k = 1; k < nlink; ++k) link_force[k] = link_change[k] = link_wrench[k] = {};
+  for (int b : rates.bodies()) {
+    const int k = s.bodies[b].link;
+    link_change[k] += body_bars[b].dV;
+    link_force[k] += cross(after.link_v[k], body_bars[b].dV) + body_bars[b].Z;
+  }
+  rates.add_wrenches_on_links(link_wrench);
+  for (int k = nlink - 1; k > 0; --k) {
+    const LinkIndex& link = s.links[k];
+    const Force change = link_change[k];
+    for (int end = link.dof_end; end > link.dof_begin;) {
+      const int begin = s.dofs[end - 1].block_begin;
+      for (int d = begin; d < end; ++d) link_force[k] += cross(data->S[d] * y1[d], link_wrench[k]);
+      const Force force = link_force[k];
+      for (int d = begin; d < end; ++d) {
+        const Motion &S = data->S[d], &psi_dot = after.psi_dot[d];
+        q_bar[d] +=
+            sum(elementwise(S.angular, force.moment) + elementwise(S.linear, force.linear) +
+                elementwise(psi_dot.angular, change.moment) + elementwise(psi_dot.linear, change.linear));
+      }
+      end = begin;
+    }
+    if (link.root) continue;
+    link_force[link.parent] += link_force[k];
+    link_change[link.parent] += change;
+    link_wrench[link.parent] += link_wrench[k];
+  }
+}
+
+// The same for velocities before the step, dV = Z x V + m,  m = sum (psi' dq + S dv).
+void ImpulseDerivatives::Work::gather_velocities_before(double* q_bar, double* v_bar) {
   const Structure& s = model->structure();
   for (int k = 1; k < model->nlink(); ++k) link_force[k] = link_change[k] = {};
-  for (int b = 1; b < model->nbody(); ++b) {
+  for (int b : rates.bodies()) {
     const int k = s.bodies[b].link;
-    const Force& dV_bar = body_bars[b].*part;
-    link_change[k] += dV_bar;
-    link_force[k] += cross(at.link_v[k], dV_bar);
-    if (position) link_force[k] += body_bars[b].Z;
+    link_change[k] += body_bars[b].dV_before;
+    link_force[k] += cross(data->link_v[k], body_bars[b].dV_before);
   }
   for (int k = model->nlink() - 1; k > 0; --k) {
     const LinkIndex& link = s.links[k];
     for (int d = link.dof_begin; d < link.dof_end; ++d) {
-      q_bar[d] += dot(at.S[d], link_force[k]) + dot(at.psi_dot[d], link_change[k]);
-      if (v_bar != nullptr) v_bar[d] += dot(at.S[d], link_change[k]);
+      q_bar[d] += dot(data->S[d], link_force[k]) + dot(data->psi_dot[d], link_change[k]);
+      v_bar[d] += dot(data->S[d], link_change[k]);
     }
     if (link.root) continue;
     link_force[link.parent] += link_force[k];
@@ -338,33 +388,38 @@ void ImpulseDerivatives::Work::gather_on_links(const Data& at, Force BodyRateBar
   }
 }
 
+// As rates_against, without parameters; right after the smooth residual's product, h y1, whose sums over
+// paths serve here, too.
+void ImpulseDerivatives::Work::state_rates_against(const double* y1, VectorRef z_bar) {
+  const Structure& s = model->structure();
+  const StepInputs& in = residual.inputs();
+  if (!rates.on_bodies()) return rates.against(nullptr, dsigma.data(), y1, nullptr, z_bar.data() + in.q);
+  sweep_after();
+  for (int b : rates.bodies()) {
+    Y[b] = residual.path_motion()[s.bodies[b].link] * (1.0 / settings.dt);
+    body_bars[b] = {};
+  }
+  rates.against(Y.data(), dsigma.data(), y1, body_bars.data(), z_bar.data() + in.q);
+  gather_positions(y1, z_bar.data() + in.q);
+  if (bounces) gather_velocities_before(z_bar.data() + in.q, z_bar.data() + in.v);
+}
+
 // z_bar += gradient of  y1 . (change of J^T lam)  +  (covectors in dsigma) . (changes of sigma)  + rho .
 // (...)
 void ImpulseDerivatives::Work::rates_against(const double* y1, VectorRef z_bar) {
+  if (!wants_parameters) return state_rates_against(y1, z_bar);
   const Structure& s = model->structure();
   const StepInputs& in = residual.inputs();
-  if (wants_parameters || rates.on_bodies()) {
-    sweep_after();
-    sum_paths(*model, after, movers, y1);
-    for (int b = 0; b < model->nbody(); ++b) {
-      Y[b] = movers.path[b];
-      body_bars[b] = {};
-    }
-  } else {
-    return rates.against(nullptr, dsigma.data(), y1, nullptr, z_bar.data() + in.q);
+  find_all_slots();
+  rates.complete();
+  sum_paths(*model, *data, movers, y1);
+  for (int b = 0; b < model->nbody(); ++b) {
+    Y[b] = movers.path[b];
+    body_bars[b] = {};
   }
-  double* theta_bar = wants_parameters ? z_bar.data() + in.theta : nullptr;
-  if (wants_parameters) {
-    find_all_slots();
-    parameters.against(Y.data(), dsigma.data(), rho.data(), y1, theta_bar);
-  }
+  double* theta_bar = z_bar.data() + in.theta;
+  parameters.against(Y.data(), dsigma.data(), rho.data(), y1, theta_bar);
   rates.against(Y.data(), dsigma.data(), y1, body_bars.data(), z_bar.data() + in.q);
-  if (!wants_parameters) {
-    gather_on_links(after, &BodyRateBar::dV, true, z_bar.data() + in.q, nullptr);
-    if (bounces)
-      gather_on_links(*data, &BodyRateBar::dV_before, false, z_bar.data() + in.q, z_bar.data() + in.v);
-    return;
-  }
   const auto gather = [&](const Data& at, const ParameterWork& slots, Force BodyRateBar::* part,
                           bool position, double* v_bar) {
     clear_displacement_covectors(movers);

@@ -19,6 +19,7 @@ void ImpulseDerivatives::jacobians(MatrixRef by_state, MatrixRef by_control) {
   const int total = (2 * nv + na + nu + 3) / 4 * 4;
   w.blocks.resize(nv, total);
   w.blocks.setZero();
+  w.hold_contacts();
   // -dr1 / d(q, v, w, u); of -dr1/dv, without Mhat
   w.residual.jacobians(-h, {w.blocks.data(), w.blocks.data() + nv, total, 1});
   w.residual.input_jacobians(-h, w.blocks.middleCols(2 * nv, na), w.blocks.middleCols(2 * nv + na, nu));
@@ -28,8 +29,8 @@ void ImpulseDerivatives::jacobians(MatrixRef by_state, MatrixRef by_control) {
     for (int i = 0; i < rows; ++i) {
       if (w.modes[i] != RowMode::free) w.row_columns.row(i).setZero();
     }
-    w.columns.add(*w.model, w.after, *w.step, w.rates, 1.0, w.row_columns.leftCols(nv), w.blocks.data(),
-                  total);
+    w.columns.add(*w.model, *w.data, w.after, *w.step, w.rates, 1.0, w.row_columns.leftCols(nv),
+                  w.blocks.data(), total);
     if (w.bounces)
       w.columns.add_bounces(*w.model, *w.data, w.rates, w.row_columns.leftCols(nv),
                             w.row_columns.middleCols(nv, nv));

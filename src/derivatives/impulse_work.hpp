@@ -6,7 +6,6 @@
 
 #include "articula/derivatives/impulse.hpp"
 #include "articula/derivatives/step_output.hpp"
-#include "articula/dynamics/force_switches.hpp"
 #include "contact_columns.hpp"
 #include "contact_parameters.hpp"
 #include "contact_rates.hpp"
@@ -21,8 +20,10 @@ struct ImpulseDerivatives::Work {
   void solve(VectorRef r);
   void rates_along(const double* dq, const double* dv, const double* dtheta);
   void rates_against(const double* y1, VectorRef z_bar);
-  void gather_on_links(const Data& at, Force BodyRateBar::* part, bool position, double* q_bar,
-                       double* v_bar);
+  void state_rates_against(const double* y1, VectorRef z_bar);
+  void gather_positions(const double* y1, double* q_bar);
+  void gather_velocities_before(double* q_bar, double* v_bar);
+  void hold_contacts();
   bool touches_bodies() const;
   void sweep_after();
   bool factor_laws();
@@ -52,7 +53,7 @@ struct ImpulseDerivatives::Work {
   bool may_choose() const;
   void find_choice(bool with_parameters);
   bool shift_step(const VectorX& v1, const std::vector<double>& lam1, const std::vector<double>& soft1,
-                  double by, int side);
+                  double by, int side, bool only_first = false);
   void add_choice(int island, int index, double by, bool with_parameters);
   bool add_weight_rate(const Item& item, bool with_parameters, double factor, VectorX& by_z);
   void add_weights(bool with_parameters);
@@ -76,7 +77,7 @@ struct ImpulseDerivatives::Work {
   StepOutput output;
   ContactRates rates;
   ContactParameterRates parameters;
-  Data after;  // kinematics with velocities for v+
+  Data after;  // velocities for v+: link_v and psi_dot; the kinematics, too, when parameters need them
   ForceDerivativeWork movers;
   ParameterWork slots_after, slots_before;
   std::vector<LawSystem> laws;
@@ -84,7 +85,7 @@ struct ImpulseDerivatives::Work {
   const std::vector<RowMode>* given_modes = nullptr;  // of a step beside another one: that one's
   bool wants_parameters = true;
   bool relabelled = false;
-  bool after_ready = false;
+  bool after_ready = false, contacts_held = false;
 
   const Model* model = nullptr;
   Data* data = nullptr;
@@ -96,13 +97,13 @@ struct ImpulseDerivatives::Work {
   VectorX ignored;                // nv
   std::vector<BodyRate> bodies;
   std::vector<BodyRateBar> body_bars;
-  std::vector<Force> dF;                       // per body
-  std::vector<Force> link_force, link_change;  // per link
-  VectorX right_side, solution;                // nv: of the last transposed solve with Mhat
-  std::vector<Motion> Y;                       // per body
+  std::vector<Force> dF;                                    // per body
+  std::vector<Force> link_force, link_change, link_wrench;  // per link
+  VectorX right_side, solution;                             // nv: of the last transposed solve with Mhat
+  bool solved = false;                                      // they are there
+  std::vector<Motion> Y;                                    // per body
   std::vector<double> dsigma, rho, c, dlam;
   std::vector<double> before, freely;  // rows: velocities for v and v_free
-  std::vector<ForceSwitch> switches;
   WrenchField field;
   ContactColumns columns;
   RowMatrix blocks;                         // nv x columns: v+ by q, v, activations, controls
@@ -117,6 +118,7 @@ struct ImpulseDerivatives::Work {
         : data(model),
           step(from),
           derivatives(model) {}
+    bool same = false;  // it is this step, but for velocities, impulses and what derivatives make of them
     Data data;
     ImpulseWork step;
     ImpulseDerivatives derivatives;
@@ -148,6 +150,7 @@ struct ImpulseDerivatives::Work {
     MatrixX by_input;  // rows x inputs: what the least slack adds to right-hand sides of rows that hold
   } slack;
   bool wants_choice = true;
+  bool only_first = false;     // products against covectors of r1 alone: the laws are not needed
   double not_followed = 0.0;   // of the last direction: friction at its bound that it would make slide
   double cannot_follow = 0.0;  // of the parameters that were examined
   VectorX chosen;              // unknowns

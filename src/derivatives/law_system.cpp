@@ -28,7 +28,10 @@ bool LawSystem::prepare(const ContactProblem& problem, const RowMode* mode, cons
     if (block.kind != BlockKind::contact || block.dim == 1) continue;
     if (!on_cone(mode_[t])) continue;
     SlideState& slide = slides_[k];
-    for (int i = 0; i < block.tangents(); ++i) slide.speed += std::pow(block.mu[i] * sigma[t + i], 2);
+    for (int i = 0; i < block.tangents(); ++i) {
+      const double w = block.mu[i] * sigma[t + i];
+      slide.speed += w * w;
+    }
     slide.speed = std::sqrt(slide.speed);
     slide.normal = std::max(lam[block.first], 1e-300);
     for (int i = 0; i < block.tangents(); ++i) slide.d[i] = block.mu[i] * sigma[t + i] / slide.speed;
@@ -78,7 +81,9 @@ bool LawSystem::factor() {
   for (int k = 0; k < n; ++k) {
     const ModeUnknown& u = unknowns_[k];
     const double* pulled = problem_.row(u.row);
-    if (u.across || std::any_of(u.equation, u.equation + u.tangents, [](double a) { return a != 0.0; })) {
+    bool pulls = u.across;
+    for (int i = 0; i < u.tangents; ++i) pulls = pulls || u.equation[i] != 0.0;
+    if (pulls) {
       if (u.across)
         std::fill(combined_.begin(), combined_.end(), 0.0);
       else
@@ -88,8 +93,14 @@ bool LawSystem::factor() {
       pulled = combined_.data();
     }
     double* row = factor_.row(k);
-    for (int w = 0; w < plain; ++w) row[w] = pulled[unknowns_[w].row];
-    for (int w = plain; w < n; ++w) row[w] = dot_spread(unknowns_[w], pulled);
+    const ModeUnknown* other = unknowns_.data();
+    for (int w = 0; w < plain; ++w) row[w] = pulled[other[w].row];
+    for (int w = plain; w < n; ++w) {
+      const double* g = pulled + other[w].row;
+      row[w] = other[w].tangents == 2 && !other[w].across
+                   ? g[0] + other[w].along[0] * g[1] + other[w].along[1] * g[2]
+                   : dot_spread(other[w], pulled);
+    }
     row[k] += u.compliance;
   }
   return factor_.factor(1e-10, symmetric_);
@@ -319,16 +330,20 @@ void LawSystem::solve_transposed(const double* lam_bar, double* c_bar, double* r
 // From covectors x_ of the equations to those of c and rho.
 void LawSystem::take_back(const double* lam_bar, double* c_bar, double* rho_bar) {
   std::fill(c_bar, c_bar + problem_.size, 0.0);
-  spread_equations(x_.data(), c_bar);
-  for (int i = 0; i < problem_.size; ++i) c_bar[i] = -c_bar[i];
-  for (int i = 0; i < problem_.size; ++i)
+  for (std::size_t k = 0; k < unknowns_.size(); ++k) {
+    const ModeUnknown& u = unknowns_[k];
+    if (!u.across) c_bar[u.row] -= x_[k];
+    for (int i = 0; i < u.tangents; ++i) c_bar[u.row + 1 + i] -= u.equation[i] * x_[k];
+  }
+  // Of rows whose law tells the impulse.
+  for (int i = 0; i < problem_.size; ++i) {
+    rho_bar[i] = 0.0;
+    if (mode_[i] == RowMode::hold) continue;
     rows_[i] = lam_bar[i] + strip_dot(problem_.row(i), c_bar, problem_.size);
-  std::fill(rho_bar, rho_bar + problem_.size, 0.0);
-  for (size_t k = 0; k < problem_.blocks.size(); ++k) {
+    if (!on_cone(mode_[i])) rho_bar[i] = rows_[i];
+  }
+  for (size_t k = 0; problem_.law == FrictionLaw::cone && k < problem_.blocks.size(); ++k) {
     const Block& block = problem_.blocks[k];
-    for (int i = block.first; i < block.first + block.dim; ++i) {
-      if (mode_[i] != RowMode::hold && !on_cone(mode_[i])) rho_bar[i] = rows_[i];
-    }
     const int t = block.first + 1;
     if (block.kind != BlockKind::contact || block.dim == 1 || !on_cone(mode_[t])) continue;
     double forward = 0.0;

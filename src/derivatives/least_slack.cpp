@@ -34,8 +34,8 @@ void ImpulseDerivatives::Work::find_slack(bool with_parameters) {
   slack.found = true;
   slack.with_parameters = with_parameters;
   const ContactRows& rows = step->rows;
-  const int inputs = residual.inputs().size;
-  slack.by_input.setZero(rows.size(), inputs);
+  const int inputs = residual.inputs().size, used = with_parameters ? inputs : residual.inputs().theta;
+  slack.by_input.setZero(rows.size(), used);
   const VectorX still = VectorX::Zero(nv);
   const std::vector<double> no_velocity(rows.size(), 0.0);
   VectorX by_z(inputs);
@@ -53,7 +53,7 @@ void ImpulseDerivatives::Work::find_slack(bool with_parameters) {
       if (none) continue;
       by_z.setZero();
       failed |= !add_weight_rate(item, with_parameters, 1.0, by_z);
-      for (int i = n; i < n + item.rows; ++i) slack.by_input.row(i) -= y[i] * by_z.transpose();
+      for (int i = n; i < n + item.rows; ++i) slack.by_input.row(i) -= y[i] * by_z.head(used).transpose();
     }
     double largest = 0.0, load = 0.0;
     for (size_t i = 0; i < y.size(); ++i) {
@@ -80,7 +80,7 @@ void ImpulseDerivatives::Work::add_slack_row(int island, int row, double by) {
   unit[row] = laws[island].weight(row - begin);
   std::vector<double> covector(rows.size(), 0.0);
   laws[island].solve_transposed(unit.data() + begin, covector.data() + begin, ignored_rho.data() + begin);
-  VectorX eta = VectorX::Zero(nv + rows.size()), z(residual.inputs().size);
+  VectorX eta = VectorX::Zero(nv + rows.size()), z = VectorX::Zero(residual.inputs().size);
   scratch.setZero();
   rows.add_impulses(covector.data(), scratch);
   solve_mass_matrix(*model, *data, scratch);
@@ -88,9 +88,9 @@ void ImpulseDerivatives::Work::add_slack_row(int island, int row, double by) {
   for (int side = 0; side < 2; ++side) {
     ImpulseDerivatives& there = shifted[side]->derivatives;
     there.want_parameters(slack.with_parameters);
-    z.setZero();
+    z.head(slack.by_input.cols()).setZero();
     there.residual_against(eta, z);
-    slack.by_input.row(row) += (side == 0 ? 0.5 : -0.5) / by * z.transpose();
+    slack.by_input.row(row) += (side == 0 ? 0.5 : -0.5) / by * z.head(slack.by_input.cols()).transpose();
   }
 }
 

@@ -22,18 +22,23 @@ constexpr double shift = 1e-4;  // of impulses and velocities, relative
 }  // namespace
 
 bool ImpulseDerivatives::Work::shift_step(const VectorX& v1, const std::vector<double>& lam1,
-                                          const std::vector<double>& soft1, double by, int side) {
+                                          const std::vector<double>& soft1, double by, int side,
+                                          bool only_first_of_it) {
   if (!shifted[side]) shifted[side] = std::make_unique<Shifted>(*model, *step);
   Shifted& s = *shifted[side];
-  s.data = *data;
-  s.step = *step;
-  s.step.v_next += by * v1;
+  if (!s.same) {
+    s.same = true;
+    s.data = *data;
+    s.step = *step;
+  }
+  s.step.v_next = step->v_next + by * v1;
   for (size_t i = 0; i < lam1.size(); ++i) {
-    s.step.rows.lam[i] += by * lam1[i];
-    s.step.rows.sigma[i] += by * soft1[i];
+    s.step.rows.lam[i] = step->rows.lam[i] + by * lam1[i];
+    s.step.rows.sigma[i] = step->rows.sigma[i] + by * soft1[i];
   }
   s.derivatives.work_->wants_choice = false;
   s.derivatives.work_->given_modes = &modes;
+  s.derivatives.work_->only_first = only_first_of_it;
   return s.derivatives.prepare(*model, s.data, s.step, settings);
 }
 
@@ -95,14 +100,18 @@ void ImpulseDerivatives::Work::add_choice(int island, int index, double by, bool
 
 // by_z += factor dR/dz, R = tr(G_bb) / dim the weight of a block. With u = Mhat^-1 J^T e_i,
 //   d g_ii = 2 u . dJ^T e_i - u . dMhat u,
-// which is minus the derivative of u . r1 that a shift of w by (u, 2 e_i) brings; r1 is linear in w.
+// which is minus the derivative of u . r1 that a shift of w by (u, 2 e_i) brings; r1 is linear in w, so that
+// one side is enough.
 bool ImpulseDerivatives::Work::add_weight_rate(const Item& item, bool with_parameters, double factor,
                                                VectorX& by_z) {
   const ContactRows& rows = step->rows;
   const std::vector<double> still(rows.size(), 0.0);
   std::vector<double> lam(rows.size(), 0.0);
-  VectorX u(nv), eta = VectorX::Zero(nv + rows.size()), z(residual.inputs().size);
+  const StepInputs& in = residual.inputs();
+  const int used = with_parameters ? in.size : in.theta;
+  VectorX u = VectorX::Zero(nv), eta = VectorX::Zero(nv + rows.size()), z = VectorX::Zero(in.size);
   const int n = rows.row_of(item);
+  if (!shift_step(u, lam, still, 0.0, 1, !with_parameters)) return false;
   for (int i = n; i < n + item.rows; ++i) {
     lam[i] = 1.0;
     u.setZero();
@@ -111,13 +120,13 @@ bool ImpulseDerivatives::Work::add_weight_rate(const Item& item, bool with_param
     eta.head(nv) = u;
     lam[i] = 2.0;
     const double size = u.cwiseAbs().maxCoeff(), by = size > 0.0 ? 1.0 / size : 1.0;
+    if (!shift_step(u, lam, still, by, 0, !with_parameters)) return false;
     for (int side = 0; side < 2; ++side) {
-      if (!shift_step(u, lam, still, side == 0 ? by : -by, side)) return false;
       ImpulseDerivatives& there = shifted[side]->derivatives;
       there.want_parameters(with_parameters);
-      z.setZero();
+      z.head(used).setZero();
       there.residual_against(eta, z);
-      by_z += (side == 0 ? 0.5 : -0.5) * factor / (by * item.rows) * z;
+      by_z.head(used) += (side == 0 ? 1.0 : -1.0) * factor / (by * item.rows) * z.head(used);
     }
     lam[i] = 0.0;
   }

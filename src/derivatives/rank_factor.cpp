@@ -13,9 +13,9 @@ void RankFactor::resize(int n) {
   a_.resize(static_cast<std::size_t>(n) * stride_);
   rows_.resize(n);
   columns_.resize(n);
-  scale_.resize(n);
+  scale_.resize(stride_);
   inverse_pivot_.resize(n);
-  work_.resize(n);
+  work_.resize(stride_);
 }
 
 bool RankFactor::scale() {
@@ -25,10 +25,16 @@ bool RankFactor::scale() {
     scale_[i] = diagonal > 0.0 ? 1.0 / std::sqrt(diagonal) : 1.0;
     rows_[i] = columns_[i] = i;
   }
+  for (int i = n_; i < stride_; ++i) scale_[i] = 0.0;
   for (int i = 0; i < n_; ++i) {
     double* entries = row(i);
-    for (int j = 0; j < n_; ++j) entries[j] *= scale_[i] * scale_[j];
-    std::fill(entries + n_, entries + stride_, 0.0);
+    const Lanes own = broadcast(scale_[i]);
+    int j = 0;
+    for (; j + 4 <= n_; j += 4)
+      store_lanes(entries + j, load_lanes(entries + j) * (own * load_lanes(scale_.data() + j)));
+    if (j < n_)
+      store_lanes(entries + j,
+                  lanes_before(load_lanes(entries + j), n_ - j) * (own * load_lanes(scale_.data() + j)));
   }
   return true;
 }
@@ -37,8 +43,9 @@ bool RankFactor::scale() {
 void RankFactor::find_pivot(int k, bool symmetric, int& row, int& column) const {
   constexpr double large = 1e-2;
   double best = 0.0;
-  for (int i = k; i < n_; ++i) {
-    const double size = std::abs(at(i)[i]);
+  const double* diagonal = at(k) + k;
+  for (int i = k; i < n_; ++i, diagonal += stride_ + 1) {
+    const double size = std::abs(*diagonal);
     if (size > best) best = size, row = column = i;
   }
   if (symmetric || best > large) return;
@@ -52,7 +59,11 @@ void RankFactor::find_pivot(int k, bool symmetric, int& row, int& column) const 
 
 void RankFactor::exchange(int k, int other, int column) {
   if (other != k) {
-    std::swap_ranges(row(k), row(k) + n_, row(other));
+    for (int j = 0; j < stride_; j += 4) {
+      const Lanes kept = load_lanes(row(k) + j);
+      store_lanes(row(k) + j, load_lanes(row(other) + j));
+      store_lanes(row(other) + j, kept);
+    }
     std::swap(rows_[k], rows_[other]);
   }
   if (column == k) return;
@@ -75,11 +86,20 @@ bool RankFactor::factor(double least, bool symmetric) {
     largest_ = std::max(largest_, std::abs(pivot));
     inverse_pivot_[k] = 1.0 / pivot;
     ++rank_;
+    // Behind k, in whole registers: rows are padded with zeros.
     const double* from = at(k);
+    const int begin = (k + 1) / 4 * 4;
+    const Lanes head = begin < n_ ? lanes_from(load_lanes(from + begin), (k + 1) % 4) : Lanes{};
+    double* to = row(k);
     for (int i = k + 1; i < n_; ++i) {
-      double* to = row(i);
-      to[k] *= inverse_pivot_[k];
-      if (to[k] != 0.0) strip_add(to + k + 1, from + k + 1, -to[k], n_ - k - 1);
+      to += stride_;
+      const double share = to[k] * inverse_pivot_[k];
+      to[k] = share;
+      if (share == 0.0) continue;
+      const Lanes minus = broadcast(-share);
+      store_lanes(to + begin, load_lanes(to + begin) + head * minus);
+      for (int j = begin + 4; j < n_; j += 4)
+        store_lanes(to + j, load_lanes(to + j) + load_lanes(from + j) * minus);
     }
   }
   return true;
@@ -96,12 +116,12 @@ void RankFactor::solve(double* x) {
 
 void RankFactor::solve_transposed(double* x) {
   double* y = work_.data();
-  for (int k = 0; k < rank_; ++k) y[k] = x[columns_[k]] * scale_[columns_[k]];
+  for (int k = 0; k < stride_; ++k) y[k] = k < rank_ ? x[columns_[k]] * scale_[columns_[k]] : 0.0;
   for (int k = 0; k < rank_; ++k) {
     y[k] *= inverse_pivot_[k];
-    strip_add(y + k + 1, at(k) + k + 1, -y[k], rank_ - k - 1);
+    padded_add_from(y, at(k), -y[k], k + 1, rank_);
   }
-  for (int k = rank_ - 1; k >= 0; --k) strip_add(y, at(k), -y[k], k);
+  for (int k = rank_ - 1; k > 0; --k) padded_add_before(y, at(k), -y[k], k);
   std::fill(x, x + n_, 0.0);
   for (int k = 0; k < rank_; ++k) x[rows_[k]] = y[k] * scale_[rows_[k]];
 }

@@ -40,7 +40,8 @@ class RankFactor {
   double smallest_ = 0.0, largest_ = 0.0;
   AlignedVector a_;                  // L below the diagonal (its own is one), U on and above it
   std::vector<int> rows_, columns_;  // which of A's they are
-  std::vector<double> scale_, inverse_pivot_, work_;
+  std::vector<double> inverse_pivot_;
+  AlignedVector scale_, work_;  // padded
   AlignedVector tile_;
 };
 

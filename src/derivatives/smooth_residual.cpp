@@ -1,9 +1,10 @@
 #include "articula/derivatives/smooth_residual.hpp"
 
 #include "articula/dynamics/gyroscopic.hpp"
+#include "articula/kinematics/motion.hpp"
+#include "articula/math/strips.hpp"
 #include "articula/model/sizes.hpp"
 #include "dynamics/rnea_couplings.hpp"
-#include "kinematics/motion_sweep.hpp"
 
 namespace articula {
 
@@ -30,21 +31,26 @@ SmoothResidual::SmoothResidual(const Model& model)
       subtree_(model.nlink()) {}
 
 void SmoothResidual::prepare(const Model& model, Data& data, const FreeMotionWork& step,
-                             const StepSettings& settings, const ConstVectorRef& acceleration,
-                             bool held_forces) {
+                             const StepSettings& settings, const ConstVectorRef& acceleration) {
   require_size("acceleration", acceleration.size(), model.nv());
   model_ = &model;
   data_ = &data;
   step_ = &step;
   h_ = settings.dt;
   options_ = {step.external(), settings.implicit_gyroscopic ? settings.dt : 0.0};
-  parameters_ready_ = false;
+  parameters_ready_ = couplings_ready_ = false;
   acceleration_ = acceleration;
   // The step saw the forces at zero acceleration; the derivatives need those of the motion.
-  sweep_motion(model, data, step.v.data(), acceleration_.data(), true);
-  gather_forces(model, data, options_);
-  prepare_rnea_couplings(model, data, rnea_, options_);
-  hold_wrenches(model, forces_, held_forces);
+  sweep_rnea_rates(model, data, rnea_, step.v.data(), acceleration_.data(), options_);
+  hold_wrenches(model, forces_, false);
+}
+
+void SmoothResidual::hold_forces() { hold_wrenches(*model_, forces_, true); }
+
+void SmoothResidual::prepare_couplings() {
+  if (couplings_ready_) return;
+  couplings_ready_ = true;
+  prepare_rnea_couplings(*model_, *data_, rnea_);
 }
 
 ForceArguments SmoothResidual::arguments() const {
@@ -56,6 +62,7 @@ ForceArguments SmoothResidual::arguments() const {
 void SmoothResidual::prepare_parameters() {
   if (parameters_ready_) return;
   parameters_ready_ = true;
+  motion_rates(*model_, *data_, step_->v.data(), acceleration_.data());
   prepare_parameter_derivatives(*model_, *data_, parameters_, step_->q, options_);
   step_rate_.setZero();
   if (options_.gyroscopic_step <= 0.0) return;
@@ -101,6 +108,7 @@ void SmoothResidual::along(const ConstVectorRef& dz, VectorRef dr) {
   const bool changes = !dtheta.isZero(0.0);
   const double dh = dtheta[model_->structure().timestep];
   if (changes) prepare_parameters();
+  prepare_couplings();
   scratch_.setZero();
   rnea_directional(*model_, *data_, rnea_, options_.external != nullptr, dq, dv, scratch_, dr);
   ForceDirection direction{dz.data() + inputs_.q, dz.data() + inputs_.v, dz.data() + inputs_.activation,
@@ -116,35 +124,47 @@ void SmoothResidual::along(const ConstVectorRef& dz, VectorRef dr) {
   dr += dh * (step_->forces.slope.cwiseProduct(acceleration_) + step_rate_);
 }
 
-void SmoothResidual::against(const ConstVectorRef& y, VectorRef z_bar, bool parameters) {
+void SmoothResidual::against(const ConstVectorRef& y, VectorRef z_bar, bool parameters, bool held) {
   require_size("y", y.size(), model_->nv());
   require_size("z_bar", z_bar.size(), inputs_.size);
   const Structure& s = model_->structure();
   if (parameters) prepare_parameters();
   rnea_adjoint(*model_, *data_, rnea_, options_.external != nullptr, y, scratch_, scratch2_);
-  z_bar.segment(inputs_.q, s.nv) -= scratch_;
-  z_bar.segment(inputs_.v, s.nv) -= scratch2_;
-  z_bar.segment(inputs_.force, s.nv) += y;
+  double *q_bar = z_bar.data() + inputs_.q, *v_bar = z_bar.data() + inputs_.v,
+         *force_bar = z_bar.data() + inputs_.force;
+  for (int d = 0; d < s.nv; ++d) {
+    q_bar[d] -= scratch_[d];
+    v_bar[d] -= scratch2_[d];
+    force_bar[d] += y[d];
+    slope_[d] = -h_ * y[d] * acceleration_[d];
+  }
   // rnea_adjoint leaves the sums of S y along paths, the twist of every link.
+  const Vec3* com = model_->constants().body_com.data();
+  double* wrench_bar = z_bar.data() + inputs_.wrench;
   for (int k = 1; k < model_->nlink(); ++k) {
-    if (s.links[k].kind == LinkKind::kinematic) continue;
-    const Motion& Y = rnea_.path_motion[k];
-    for (int b : s.links[k].bodies) {
-      const Vec3 at = data_->link_r[k] + data_->link_R[k] * model_->constants().body_com[b];
-      const Vec3 shift = point_velocity(Y, at);
-      double* bar = z_bar.data() + inputs_.wrench + 6 * b;
-      for (int i = 0; i < 3; ++i) bar[i] += shift[i], bar[3 + i] += Y.angular[i];
+    const LinkIndex& link = s.links[k];
+    if (link.kind == LinkKind::kinematic) continue;
+    const Motion Y = rnea_.path_motion[k];
+    const Mat3 R = data_->link_R[k];
+    const Vec3 r = data_->link_r[k];
+    for (int b : link.bodies) {
+      // Fourth lanes are zero, and there is a number behind the last wrench: the first of theta.
+      double* bar = wrench_bar + 6 * b;
+      store_lanes(bar, load_lanes(bar) + point_velocity(Y, r + R * com[b]).lanes);
+      store_lanes(bar + 3, load_lanes(bar + 3) + Y.angular.lanes);
     }
   }
   auto theta_bar = z_bar.tail(inputs_.size - inputs_.theta);
-  slope_ = -h_ * y.cwiseProduct(acceleration_);
   ForceGradient to{z_bar.data() + inputs_.q,
                    z_bar.data() + inputs_.v,
                    z_bar.data() + inputs_.activation,
                    z_bar.data() + inputs_.control,
                    0.0,
                    parameters ? theta_bar.data() : nullptr};
+  const bool holds = forces_.held.active;
+  forces_.held.active = holds && held;
   forces_adjoint(*model_, *data_, step_->forces, forces_, arguments(), &parameters_, y, slope_, to);
+  forces_.held.active = holds;
   if (!parameters) return;
   scratch_ = -y;
   rnea_parameter_adjoint(*model_, *data_, parameters_, acceleration_, options_, scratch_, theta_bar);
@@ -153,6 +173,7 @@ void SmoothResidual::against(const ConstVectorRef& y, VectorRef z_bar, bool para
 
 void SmoothResidual::jacobians(double sign, StridedMatrices out) {
   const bool has_external = options_.external != nullptr;
+  prepare_couplings();
   prepare_rnea_columns(*model_, *data_, rnea_, has_external);
   assemble_rnea_derivatives(*model_, *data_, rnea_, has_external, sign, out);
   add_force_jacobians(*model_, *data_, step_->forces, forces_, arguments(), -sign, out);

@@ -52,15 +52,14 @@ void StepOutput::against(const StepInputs& in, const ConstVectorRef& x_bar, bool
                          VectorRef v_next_bar, VectorRef z_bar) {
   z_bar.head(parameters ? in.size : in.theta).setZero();
   auto q_bar = z_bar.segment(in.q, nv_);
-  q_bar = x_bar.segment(0, nv_);
-  scratch_ = q_bar;  // covector of h v+
+  for (int d = 0; d < nv_; ++d) q_bar[d] = scratch_[d] = x_bar[d];  // scratch: covector of h v+
   for (size_t i = 0; i < turning_.size(); ++i) {
     const int d = turning_[i];
     const Vec3 turn = load3(x_bar.data() + d);
     store3(q_bar.data() + d, transpose_times(turn_by_q_[i], turn));
     store3(scratch_.data() + d, transpose_times(turn_by_v_[i], turn));
   }
-  v_next_bar = x_bar.segment(nv_, nv_) + h_ * scratch_;
+  for (int d = 0; d < nv_; ++d) v_next_bar[d] = x_bar[nv_ + d] + h_ * scratch_[d];
   const double h_bar =
       next_activations_adjoint(*model_, step_->activation, step_->control, h_, x_bar.segment(2 * nv_, na_),
                                z_bar.segment(in.activation, na_), z_bar.segment(in.control, nu_));

@@ -188,4 +188,32 @@ void slope_against(const Model& model, const ForceWork& forces, ForceDerivativeW
   });
 }
 
+// f = clamp(raw),  tau_d = g f,  l = g q,  l' = g v,  slope_d = -g^2 (gain_2 a + bias_2)
+void scalar_actuators_against(const Model& model, const ForceWork& forces, const ForceArguments& at,
+                              const double* tau_bar, const double* slope_bar, ForceGradient& to) {
+  const Structure& s = model.structure();
+  const double* theta = model.theta().data();
+  const ActuatorDescription* described = model.description().actuators.data();
+  for (int i = 0; i < s.nu; ++i) {
+    const ActuatorIndex& actuator = s.actuators[i];
+    const int d = s.joints[actuator.target].dof;
+    const double free = clamp(forces.raw_force[i], described[i].force_range).slope * forces.unlimited[d];
+    if (free == 0.0) continue;
+    const double *gain = theta + actuator.gain, *bias = theta + actuator.bias;
+    const double g = theta[actuator.gear], a = forces.input[i], raw_bar = free * g * tau_bar[d];
+    to.q[d] += g * (gain[1] * a + bias[1]) * raw_bar;
+    to.v[d] += g * (gain[2] * a + bias[2]) * raw_bar;
+    const double input_bar = (gain[0] + gain[1] * forces.length[i] + gain[2] * forces.velocity[i]) * raw_bar -
+                             g * g * gain[2] * slope_bar[d];
+    if (actuator.activation < 0) {
+      to.u[i] += clamp(at.u[i], described[i].control_range).slope * input_bar;
+      continue;
+    }
+    const InputRates rates = input_rates(model, i, at);
+    to.u[i] += rates.by_control * input_bar;
+    to.dt += rates.by_dt * input_bar;
+    to.activation[actuator.activation] += rates.by_activation * input_bar;
+  }
+}
+
 }  // namespace articula

@@ -43,6 +43,10 @@ void slope_along(const Model& model, const ForceWork& forces, const ForceDerivat
                  const double* dtheta, double* dslope);
 void slope_against(const Model& model, const ForceWork& forces, ForceDerivativeWork& work,
                    const double* slope_bar, double* theta_bar);
+// All of it in one pass, from covectors of tau and slope: where all actuators are on hinges and slides, and
+// without theta.
+void scalar_actuators_against(const Model& model, const ForceWork& forces, const ForceArguments& at,
+                              const double* tau_bar, const double* slope_bar, ForceGradient& to);
 // d(clamped scaled raw forces) for changes in work.raw, into work.force
 void limit_along(const Model& model, const ForceWork& forces, ForceDerivativeWork& work);
 

@@ -114,7 +114,7 @@ namespace {
 
 // M^-1 = L^-1 D^-1 L^-T on one column; `at(d)` is its entry d.
 template <class Entry>
-void solve_vector(const Structure& s, const Data& data, Entry at) {
+void eliminate_vector(const Structure& s, const Data& data, Entry at) {
   for (int d = s.nv - 1; d >= 0; --d) {
     const DofIndex& dof = s.dofs[d];
     const double* row = data.factor.data() + dof.row;
@@ -122,14 +122,24 @@ void solve_vector(const Structure& s, const Data& data, Entry at) {
     const double xd = at(d);
     for (int m = 0; m < dof.depth; ++m) at(path[m]) -= row[m] * xd;
   }
+}
+
+template <class Entry>
+void substitute_vector(const Structure& s, const Data& data, const double* scale, Entry at) {
   for (int d = 0; d < s.nv; ++d) {
     const DofIndex& dof = s.dofs[d];
     const double* row = data.factor.data() + dof.row;
     const int* path = s.path.data() + dof.row;
-    double sum = at(d) * data.inverse_diagonal[d];
+    double sum = at(d) * scale[d];
     for (int m = 0; m < dof.depth; ++m) sum -= row[m] * at(path[m]);
     at(d) = sum;
   }
+}
+
+template <class Entry>
+void solve_vector(const Structure& s, const Data& data, Entry at) {
+  eliminate_vector(s, data, at);
+  substitute_vector(s, data, data.inverse_diagonal.data(), at);
 }
 
 }  // namespace
@@ -261,6 +271,22 @@ void solve_mass_matrix_columns(const Model& model, const Data& data, RowMatrixRe
     double* column = x.data() + c;
     solve_vector(s, data, [=](int d) -> double& { return column[d * stride]; });
   }
+}
+
+void project_vector(const Model& model, const Data& data, const std::vector<double>& root_inverse,
+                    VectorX& x) {
+  require_size("x", x.size(), model.nv());
+  double* values = x.data();
+  eliminate_vector(model.structure(), data, [=](int d) -> double& { return values[d]; });
+  for (int d = 0; d < model.nv(); ++d) values[d] *= root_inverse[d];
+}
+
+void recover_vector(const Model& model, const Data& data, const std::vector<double>& root_inverse,
+                    VectorX& x) {
+  require_size("x", x.size(), model.nv());
+  double* values = x.data();
+  substitute_vector(model.structure(), data, root_inverse.data(),
+                    [=](int d) -> double& { return values[d]; });
 }
 
 void project_columns(const Model& model, const Data& data, const std::vector<double>& root_inverse,

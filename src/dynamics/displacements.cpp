@@ -129,24 +129,4 @@ void add_field_against(const Model& model, const Data& data, const WrenchField& 
   }
 }
 
-// dS_d = Z_d x S_d with the displacement up to d's own block:
-//   q_bar_j = S_j . sum of  y_d S_d x* W_d  over the dofs d of j's block and behind it
-void add_held_against(const Model& model, const Data& data, const WrenchField& held,
-                      ForceDerivativeWork& work, const double* y, double* q_bar) {
-  const Structure& s = model.structure();
-  std::vector<Force>& Z_bar = work.displacement_bar;  // per link here
-  for (int k = 1; k < model.nlink(); ++k) Z_bar[k] = {};
-  for (int k = model.nlink() - 1; k > 0; --k) {
-    const LinkIndex& link = s.links[k];
-    const Force& wrench = held.subtree[link.body];
-    for (int end = link.dof_end; end > link.dof_begin;) {
-      const int begin = s.dofs[end - 1].block_begin;
-      for (int d = begin; d < end; ++d) Z_bar[k] += cross(data.S[d] * y[d], wrench);
-      for (int d = begin; d < end; ++d) q_bar[d] += dot(data.S[d], Z_bar[k]);
-      end = begin;
-    }
-    if (!link.root) Z_bar[link.parent] += Z_bar[k];
-  }
-}
-
 }  // namespace articula

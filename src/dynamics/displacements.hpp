@@ -24,10 +24,6 @@ void clear_displacement_covectors(ForceDerivativeWork& work);
 // path = sum S y over the path to each body.
 void sum_paths(const Model& model, const Data& data, ForceDerivativeWork& work, const double* y);
 
-// q_bar += the covector of q in  y . (change of J^T wrenches that stay where they are in space).
-void add_held_against(const Model& model, const Data& data, const WrenchField& held,
-                      ForceDerivativeWork& work, const double* y, double* q_bar);
-
 // ---- a wrench field whose wrenches `own` change by work.field.own (filled by the caller):
 // dtau_d += scale_d (S_d . sum of changes + dS_d . sum of wrenches)
 void add_field_along(const Model& model, const Data& data, const WrenchField& field,

@@ -23,6 +23,8 @@ ForceDerivativeWork::ForceDerivativeWork(const Model& model)
       dof_rate(model.nv()),
       dof_change(model.nv()),
       dof_turn(model.nv()) {
+  only_scalar = true;
+  for (int i = 0; i < model.nu(); ++i) only_scalar = only_scalar && on_scalar_joint(model, i);
   find_movers(model, *this);
   find_sides(model, ForceWork(model), *this);
   for (WrenchField* wrenches : {&field, &held}) {
@@ -179,14 +181,14 @@ void forces_adjoint(const Model& model, const Data& data, const ForceWork& force
     });
   }
 
-  const bool others = in_medium(model) || forces.compensation.active || forces.thrust.active;
-  const bool only_held = work.held.active && !others && to.theta == nullptr;
-  const bool displaces = !only_held && any_field(model, forces, work);
+  const bool displaces = any_field(model, forces, work);
   if (displaces) clear_displacement_covectors(work);
-  if (only_held)
-    add_held_against(model, data, work.held, work, tau_bar.data(), to.q);
-  else
-    fields_against(model, data, forces, work, tau_bar, to.theta);
+  fields_against(model, data, forces, work, tau_bar, to.theta);
+  if (work.only_scalar && s.tendons.empty() && to.theta == nullptr) {
+    scalar_actuators_against(model, forces, at, tau_bar.data(), slope_bar.data(), to);
+    if (displaces) gather_displacements(model, data, work, parameters, to);
+    return;
+  }
   work.scaled = tau_bar.cwiseProduct(forces.unlimited);
   const double* actuator_bar = work.scaled.data();
   add_tendons_against(model, forces, work, tau_bar.data(), actuator_bar, to);

@@ -21,15 +21,14 @@ ForceSwitch in_range(Kind kind, int index, double x, const Vector2& range) {
 
 ForceSwitch sign_of(Kind kind, int index, double x) { return {kind, index, x > 0.0 ? 1 : -1, std::abs(x)}; }
 
-}  // namespace
-
-void force_switches(const Model& model, const Data& data, const ForceWork& forces, const ForceArguments& at,
-                    std::vector<ForceSwitch>& out) {
+// visit(switch), of all but drag
+template <class Visit>
+void for_each_kink(const Model& model, const ForceWork& forces, const ForceArguments& at,
+                   const Visit& visit) {
   const Structure& s = model.structure();
   const Description& d = model.description();
-  out.clear();
   const auto range = [&](Kind kind, int index, double x, const std::optional<Vector2>& ends) {
-    if (ends) out.push_back(in_range(kind, index, x, *ends));
+    if (ends) visit(in_range(kind, index, x, *ends));
   };
   for (int i = 0; i < s.nu; ++i) {
     const ActuatorDescription& a = d.actuators[i];
@@ -46,19 +45,27 @@ void force_switches(const Model& model, const Data& data, const ForceWork& force
   for (const TurningServo& servo : forces.turning) {
     const int i = servo.actuator;
     const double half = std::numbers::pi * norm(load3(model.theta().data() + servo.gear));
-    out.push_back({Kind::servo_turn, i, static_cast<int>(forces.turns[i]),
-                   std::max(0.0, half - std::abs(forces.input[i] - forces.length[i]))});
+    visit(ForceSwitch{Kind::servo_turn, i, static_cast<int>(forces.turns[i]),
+                      std::max(0.0, half - std::abs(forces.input[i] - forces.length[i]))});
   }
   for (size_t t = 0; t < d.tendons.size(); ++t) {
     const int index = static_cast<int>(t);
     range(Kind::tendon_force_range, index, forces.tendon_sum[index], d.tendons[t].actuator_force_range);
     const RestLength rest = rest_length(model, index);
     if (rest.low < rest.high)
-      out.push_back(in_range(Kind::tendon_rest, index, forces.tendon_length[index], {rest.low, rest.high}));
+      visit(in_range(Kind::tendon_rest, index, forces.tendon_length[index], {rest.low, rest.high}));
   }
   for (const LimitedJoint& joint : forces.limited) {
     range(Kind::joint_force_range, joint.dof, forces.before_limits[joint.dof], joint.range);
   }
+}
+
+}  // namespace
+
+void force_switches(const Model& model, const Data& data, const ForceWork& forces, const ForceArguments& at,
+                    std::vector<ForceSwitch>& out) {
+  out.clear();
+  for_each_kink(model, forces, at, [&](const ForceSwitch& each) { out.push_back(each); });
   for (int b = 1; in_medium(model) && b < model.nbody(); ++b) {
     if (!has_drag(model, b)) continue;
     const BodyDrag drag = body_drag(model, data, b);
@@ -67,6 +74,12 @@ void force_switches(const Model& model, const Data& data, const ForceWork& force
       out.push_back(sign_of(Kind::drag_direction, b, drag.u[i]));
     }
   }
+}
+
+bool near_force_kink(const Model& model, const ForceWork& forces, const ForceArguments& at, double within) {
+  bool near = false;
+  for_each_kink(model, forces, at, [&](const ForceSwitch& each) { near |= each.margin <= within; });
+  return near;
 }
 
 }  // namespace articula

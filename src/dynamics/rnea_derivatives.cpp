@@ -111,31 +111,97 @@ RneaDerivativeWork::RneaDerivativeWork(const Model& model)
       columns(static_cast<size_t>(row_count * stride), 0.0),
       path_motion(model.nlink()),
       path_turn(model.nlink()),
-      subtree_force(model.nlink()) {}
+      subtree_force(model.nlink()) {
+  turning.reserve(model.nlink());
+  gyroscopic.reserve(model.nlink());
+}
 
 void prepare_rnea_products(const Model& model, Data& data, RneaDerivativeWork& work, const double* v,
                            const double* a, const DynamicsOptions& options) {
   motion_rates(model, data, v, a);
-  prepare_rnea_couplings(model, data, work, options);
+  prepare_rnea_rates(model, data, work, options);
+  prepare_rnea_couplings(model, data, work);
 }
 
-void prepare_rnea_couplings(const Model& model, const Data& data, RneaDerivativeWork& work,
-                            const DynamicsOptions& options) {
+void prepare_rnea_rates(const Model& model, const Data& data, RneaDerivativeWork& work,
+                        const DynamicsOptions& options) {
   const Structure& s = model.structure();
   for (int d = 0; d < s.nv; ++d) {
     work.psi_ddot[d] = cross(data.dof_a[d], data.S[d]) + cross(data.dof_v[d], data.psi_dot[d]);
   }
-  for (int k = 1; k < model.nlink(); ++k) {
-    work.own_coupling[k] = rigid_coupling(data.link_inertia[k], data.link_v[k]);
-    if (options.gyroscopic_step > 0.0 && turns_freely(s, s.links[k])) {
-      work.own_coupling[k].N += implicit_gyroscopic(inertia_about_com(data.local_inertia[k]),
-                                                    data.link_v[k].angular, options.gyroscopic_step)
-                                    .derivative;
+  work.turning.clear();
+  work.gyroscopic.clear();
+  for (int k = 1; options.gyroscopic_step > 0.0 && k < model.nlink(); ++k) {
+    if (!turns_freely(s, s.links[k])) continue;
+    work.turning.push_back(k);
+    work.gyroscopic.push_back(implicit_gyroscopic(inertia_about_com(data.local_inertia[k]),
+                                                  data.link_v[k].angular, options.gyroscopic_step)
+                                  .derivative);
+  }
+  for (int k = 1; options.external != nullptr && k < model.nlink(); ++k) {
+    work.own_external[k] = external_coupling(model, data, *options.external, k);
+  }
+}
+
+void sweep_rnea_rates(const Model& model, Data& data, RneaDerivativeWork& work, const double* v,
+                      const double* a, const DynamicsOptions& options) {
+  const Structure& s = model.structure();
+  const int nlink = model.nlink();
+  work.turning.clear();
+  work.gyroscopic.clear();
+  for (int k = 1; k < nlink; ++k) {
+    const LinkIndex& link = s.links[k];
+    if (link.kind == LinkKind::kinematic) {
+      data.link_v[k] = data.kinematic_twist[s.bodies[link.body].kinematic];
+      data.link_force[k] = {};
+      continue;
+    }
+    Motion velocity = link.root ? parent_velocity(data, link, k) : data.link_v[link.parent];
+    Motion acceleration = link.root ? parent_acceleration(model, data, link) : data.link_a[link.parent];
+    for (int begin = link.dof_begin; begin < link.dof_end;) {
+      const int end = s.dofs[begin].block_end;
+      Motion joint{}, joint_acceleration{};
+      for (int d = begin; d < end; ++d) {
+        const Motion& S = data.S[d];
+        const Motion psi_dot = cross(velocity, S);
+        data.psi_dot[d] = psi_dot;
+        work.psi_ddot[d] = cross(acceleration, S) + cross(velocity, psi_dot);
+        joint += S * v[d];
+        joint_acceleration += S * a[d];
+      }
+      acceleration += joint_acceleration + cross(velocity, joint);
+      velocity += joint;
+      for (int d = begin; d < end; ++d)
+        data.S_dot[d] = end - begin > 1 ? cross(velocity, data.S[d]) : data.psi_dot[d];
+      begin = end;
+    }
+    data.link_v[k] = velocity;
+    data.link_a[k] = acceleration;
+    const Inertia& inertia = data.link_inertia[k];
+    Force f = inertia * acceleration + cross(velocity, inertia * velocity);
+    const bool one_axis = link.kind == LinkKind::hinge || link.kind == LinkKind::slide;
+    if (!one_axis && options.gyroscopic_step > 0.0 && turns_freely(s, link)) {
+      const GyroscopicTerm term = implicit_gyroscopic(inertia_about_com(data.local_inertia[k]),
+                                                      velocity.angular, options.gyroscopic_step);
+      f.moment += term.torque;
+      work.turning.push_back(k);
+      work.gyroscopic.push_back(term.derivative);
     }
     if (options.external != nullptr) {
+      f -= external_wrench(model, data, *options.external, k);
       work.own_external[k] = external_coupling(model, data, *options.external, k);
     }
+    data.link_force[k] = f;
   }
+  for (int k = nlink - 1; k > 0; --k) {
+    if (!s.links[k].root) data.link_force[s.links[k].parent] += data.link_force[k];
+  }
+}
+
+void prepare_rnea_couplings(const Model& model, const Data& data, RneaDerivativeWork& work) {
+  for (int k = 1; k < model.nlink(); ++k)
+    work.own_coupling[k] = rigid_coupling(data.link_inertia[k], data.link_v[k]);
+  for (size_t i = 0; i < work.turning.size(); ++i) work.own_coupling[work.turning[i]].N += work.gyroscopic[i];
 }
 
 void prepare_rnea_derivatives(const Model& model, Data& data, RneaDerivativeWork& work, const double* v,

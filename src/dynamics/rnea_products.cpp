@@ -51,16 +51,16 @@ void rnea_directional(const Model& model, const Data& data, RneaDerivativeWork& 
   }
 }
 
+namespace {
+
 // With Y = sum S y over the path to the root, and over subtrees
 //   G = sum I Y,   H = sum (2 B)^T Y,   X = sum (external)^T Y:
 //   (dtau/dq^T y)_j = psi_ddot_j . G + psi_dot_j . H + S_j . X + Y_before . (S_j x* f)
 //   (dtau/dv^T y)_j = (psi_dot + S_dot)_j . G + S_j . H
-void rnea_adjoint(const Model& model, const Data& data, RneaDerivativeWork& work, bool has_external,
-                  const ConstVectorRef& y, VectorRef q_bar, VectorRef v_bar) {
+template <bool has_external>
+void adjoint(const Model& model, const Data& data, RneaDerivativeWork& work, const double* y, double* q_bar,
+             double* v_bar) {
   const Structure& s = model.structure();
-  require_size("y", y.size(), s.nv);
-  require_size("q_bar", q_bar.size(), s.nv);
-  require_size("v_bar", v_bar.size(), s.nv);
   std::vector<Motion>& Y = work.path_motion;
   std::vector<Force>& G = work.subtree_force;
   std::vector<Motion>& HX = work.path_turn;  // angular: H, linear: X
@@ -76,20 +76,40 @@ void rnea_adjoint(const Model& model, const Data& data, RneaDerivativeWork& work
       }
     }
     G[k] = data.link_inertia[k] * Y[k];
-    HX[k].angular = transpose_times(work.own_coupling[k], Y[k]);
-    HX[k].linear = has_external ? transpose_times(work.own_external[k], Y[k]) : Vec3();
+    HX[k].angular = transposed_rigid_coupling(data.link_inertia[k], data.link_v[k], Y[k]);
+    if constexpr (has_external) HX[k].linear = transpose_times(work.own_external[k], Y[k]);
+  }
+  for (size_t i = 0; i < work.turning.size(); ++i) {
+    const int k = work.turning[i];
+    HX[k].angular += transpose_times(work.gyroscopic[i], Y[k].angular);
   }
   for (int k = nlink - 1; k > 0; --k) {
     const LinkIndex& link = s.links[k];
     for (int d = link.dof_begin; d < link.dof_end; ++d) {
-      q_bar[d] += dot(work.psi_ddot[d], G[k]) + sum(elementwise(data.psi_dot[d].angular, HX[k].angular) +
-                                                    elementwise(data.S[d].angular, HX[k].linear));
-      v_bar[d] = dot(data.psi_dot[d] + data.S_dot[d], G[k]) + dot(data.S[d].angular, HX[k].angular);
+      const Motion &S = data.S[d], &psi_dot = data.psi_dot[d], &psi_ddot = work.psi_ddot[d];
+      const Motion rate = psi_dot + data.S_dot[d];
+      Vec3 by_q = elementwise(psi_ddot.angular, G[k].moment) + elementwise(psi_ddot.linear, G[k].linear) +
+                  elementwise(psi_dot.angular, HX[k].angular);
+      if constexpr (has_external) by_q += elementwise(S.angular, HX[k].linear);
+      q_bar[d] += sum(by_q);
+      v_bar[d] = sum(elementwise(rate.angular, G[k].moment) + elementwise(rate.linear, G[k].linear) +
+                     elementwise(S.angular, HX[k].angular));
     }
     if (link.root) continue;
     G[link.parent] += G[k];
-    HX[link.parent] += HX[k];
+    HX[link.parent].angular += HX[k].angular;
+    if constexpr (has_external) HX[link.parent].linear += HX[k].linear;
   }
+}
+
+}  // namespace
+
+void rnea_adjoint(const Model& model, const Data& data, RneaDerivativeWork& work, bool has_external,
+                  const ConstVectorRef& y, VectorRef q_bar, VectorRef v_bar) {
+  require_size("y", y.size(), model.nv());
+  require_size("q_bar", q_bar.size(), model.nv());
+  require_size("v_bar", v_bar.size(), model.nv());
+  (has_external ? adjoint<true> : adjoint<false>)(model, data, work, y.data(), q_bar.data(), v_bar.data());
 }
 
 }  // namespace articula

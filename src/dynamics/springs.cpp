@@ -104,13 +104,37 @@ void add_spring_directional(const Model& model, const ConstVectorRef& q, const C
   });
 }
 
+namespace {
+
+// Calls visit(dof, k) for hinges and slides that have a spring, and returns whether others do, too.
+template <class Visit>
+bool for_each_straight_spring(const Model& model, Visit visit) {
+  const double* theta = model.theta().data();
+  bool others = false;
+  for (const JointIndex& joint : model.structure().joints) {
+    const double k = theta[joint.stiffness];
+    if (k == 0.0) continue;
+    if (joint.type == JointType::hinge || joint.type == JointType::slide)
+      visit(joint.dof, k);
+    else
+      others = true;
+  }
+  return others;
+}
+
+}  // namespace
+
 void add_spring_adjoint(const Model& model, const ConstVectorRef& q, const ConstVectorRef& y, VectorRef q_bar,
                         double* theta_bar) {
   const double* theta = model.theta().data();
+  // Without parameters it does not matter how far a straight spring is stretched.
+  const bool straight = theta_bar == nullptr;
+  if (straight && !for_each_straight_spring(model, [&](int d, double k) { q_bar[d] -= k * y[d]; })) return;
   for_each_joint(
       model, q, theta_bar != nullptr, [&](const JointIndex& joint, double k, const Stretch& stretch) {
         const double* rest = theta_bar == nullptr ? nullptr : rest_pose(model, joint);
         double* rest_bar = rest == nullptr ? nullptr : theta_bar + (rest - theta);
+        if (straight && stretch.turning < 0) return;
         for (int i = 0; i < stretch.added; ++i) {
           const double y_i = y[joint.dof + i];
           q_bar[joint.dof + i] -= k * y_i;
@@ -134,9 +158,10 @@ void add_spring_adjoint(const Model& model, const ConstVectorRef& q, const Const
 void add_spring_jacobian(const Model& model, const ConstVectorRef& q, double scale, double* J, int row_stride,
                          int column_stride) {
   const auto at = [&](int i, int j) -> double& { return J[i * row_stride + j * column_stride]; };
+  if (!for_each_straight_spring(model, [&](int d, double k) { at(d, d) -= scale * k; })) return;
   for_each_joint(model, q, false, [&](const JointIndex& joint, double k, const Stretch& stretch) {
-    for (int i = 0; i < stretch.added; ++i) at(joint.dof + i, joint.dof + i) -= scale * k;
     if (stretch.turning < 0) return;
+    for (int i = 0; i < stretch.added; ++i) at(joint.dof + i, joint.dof + i) -= scale * k;
     const Mat3 rate = TurnRates(stretch.turn).by_q;
     for (int i = 0; i < 3; ++i) {
       for (int j = 0; j < 3; ++j)

@@ -72,49 +72,29 @@ void motion_rates(const Model& model, Data& data, const double* v, const double*
   }
 }
 
-namespace {
-
-template <bool accelerations>
-void sweep(const Model& model, Data& data, const double* v, const double* a) {
+void sweep_velocities(const Model& model, const Data& at, const double* v, Data& to) {
   const Structure& s = model.structure();
   for (int k = 1; k < model.nlink(); ++k) {
     const LinkIndex& link = s.links[k];
     if (link.kind == LinkKind::kinematic) {
-      data.link_v[k] = data.kinematic_twist[s.bodies[link.body].kinematic];
+      to.link_v[k] = at.kinematic_twist[s.bodies[link.body].kinematic];
       continue;
     }
-    Motion velocity = link.root ? parent_velocity(data, link, k) : data.link_v[link.parent];
-    Motion acceleration;
-    if constexpr (accelerations)
-      acceleration = link.root ? parent_acceleration(model, data, link) : data.link_a[link.parent];
+    Motion velocity = to.link_v[link.parent];
+    if (link.root)
+      velocity.linear += cross(velocity.angular, at.link_reference[k] - at.link_reference[link.parent]);
     for (int begin = link.dof_begin; begin < link.dof_end;) {
       const int end = s.dofs[begin].block_end;
-      Motion joint{}, joint_acceleration{};
+      Motion joint{};
       for (int d = begin; d < end; ++d) {
-        const Motion& S = data.S[d];
-        data.dof_v[d] = velocity;
-        data.psi_dot[d] = cross(velocity, S);
-        joint += S * v[d];
-        if constexpr (accelerations) {
-          data.dof_a[d] = acceleration;
-          if (a != nullptr) joint_acceleration += S * a[d];
-        }
+        to.psi_dot[d] = cross(velocity, at.S[d]);
+        joint += at.S[d] * v[d];
       }
-      if constexpr (accelerations) acceleration += joint_acceleration + cross(velocity, joint);
       velocity += joint;
-      for (int d = begin; d < end; ++d)
-        data.S_dot[d] = end - begin > 1 ? cross(velocity, data.S[d]) : data.psi_dot[d];
       begin = end;
     }
-    data.link_v[k] = velocity;
-    if constexpr (accelerations) data.link_a[k] = acceleration;
+    to.link_v[k] = velocity;
   }
-}
-
-}  // namespace
-
-void sweep_motion(const Model& model, Data& data, const double* v, const double* a, bool accelerations) {
-  accelerations ? sweep<true>(model, data, v, a) : sweep<false>(model, data, v, a);
 }
 
 PointMotion point_motion(const Model& model, const Data& data, int body, Vec3 offset) {

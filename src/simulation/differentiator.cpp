@@ -1,5 +1,6 @@
 #include "differentiator.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -47,7 +48,7 @@ bool StepDifferentiator::prepare(StepWorkspace& last) {
 void StepDifferentiator::certify(const StepWorkspace& last, GradientCertificate& certificate) {
   if (contact_) return contact_->certify(certificate);
   certificate = {.impulse_margin = INFINITY, .velocity_margin = INFINITY};
-  certificate.one_sided = at_force_kink(last.model(), last.data, last.free->free, last.dt(), switches_);
+  certificate.one_sided = at_force_kink(last.model(), last.free->free, last.dt());
 }
 
 void StepDifferentiator::along(StepWorkspace& last, const ConstVectorRef& dz, VectorRef dx) {
@@ -160,17 +161,17 @@ void StepDifferentiator::pullback(StepWorkspace& last, const State& start, const
                                   StepGradient& result) {
   const Model& model = last.model();
   const int nv = model.nv(), na = model.na();
-  const auto part = [](const char* name, const VectorX& given, int size, auto to) {
+  const auto part = [](const char* name, const VectorX& given, int size, double* to) {
     if (given.size() == 0) {
-      to.setZero();
+      std::fill_n(to, size, 0.0);
     } else {
       require_size(name, given.size(), size);
-      to = given;
+      std::copy_n(given.data(), size, to);
     }
   };
-  part("the covector of q", covector.q, nv, x_bar_.segment(0, nv));
-  part("the covector of v", covector.v, nv, x_bar_.segment(nv, nv));
-  part("the covector of activation", covector.activation, na, x_bar_.segment(2 * nv, na));
+  part("the covector of q", covector.q, nv, x_bar_.data());
+  part("the covector of v", covector.v, nv, x_bar_.data() + nv);
+  part("the covector of activation", covector.activation, na, x_bar_.data() + 2 * nv);
   const bool parameters = !settings.parameters.empty();
   if (settings.mode == GradientMode::finite_difference) {
     result.certificate = {};
@@ -211,12 +212,17 @@ void StepDifferentiator::pullback(StepWorkspace& last, const State& start, const
 void StepDifferentiator::unpack(const Model& model, const GradientSettings& settings,
                                 StepGradient& result) const {
   const int nv = model.nv();
-  result.q = z_bar_.segment(layout_.q, nv);
-  result.v = z_bar_.segment(layout_.v, nv);
-  result.activation = z_bar_.segment(layout_.activation, model.na());
-  result.control = z_bar_.segment(layout_.control, model.nu());
-  result.force = z_bar_.segment(layout_.force, nv);
-  result.wrench = Eigen::Map<const ExternalWrenches>(z_bar_.data() + layout_.wrench, 6, model.nbody());
+  const auto take = [&](VectorX& to, int offset, int count) {
+    to.resize(count);
+    std::copy_n(z_bar_.data() + offset, count, to.data());
+  };
+  take(result.q, layout_.q, nv);
+  take(result.v, layout_.v, nv);
+  take(result.activation, layout_.activation, model.na());
+  take(result.control, layout_.control, model.nu());
+  take(result.force, layout_.force, nv);
+  result.wrench.resize(6, model.nbody());
+  std::copy_n(z_bar_.data() + layout_.wrench, 6 * model.nbody(), result.wrench.data());
   Eigen::Index size = 0, at = 0;
   for (const ParameterSlice& slice : settings.parameters) size += slice.size;
   result.parameters.resize(size);

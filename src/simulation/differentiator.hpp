@@ -3,7 +3,6 @@
 
 #include "articula/derivatives/bounce_timing.hpp"
 #include "articula/derivatives/contact_free.hpp"
-#include "articula/dynamics/force_switches.hpp"
 #include "articula/simulation/disturbed_step.hpp"
 
 namespace articula {
@@ -50,7 +49,6 @@ class StepDifferentiator {
   VectorX w_, x_bar_, z_bar_, z_other_;
   std::vector<RowMode> modes_;
   std::vector<double> sigma_bar_;
-  std::vector<ForceSwitch> switches_;
   std::unique_ptr<DisturbedStep> disturbed_;
   const Model* disturbed_model_ = nullptr;
   std::unique_ptr<StepWorkspace> sampled_;  // of randomised

@@ -80,7 +80,7 @@ void add_contact(const ContactProblem& problem, int index, const RowMode* mode, 
     return;
   }
   const double weight = problem.mobility(block);
-  ModeUnknown normal{.row = n, .block = index, .weight = weight};
+  ModeUnknown& normal = unknowns.emplace_back(ModeUnknown{.row = n, .block = index, .weight = weight});
   for (int i = 0; i < tangents; ++i) {
     const RowMode tangent = mode[n + 1 + i];
     if (!at_upper(tangent) && !at_lower(tangent)) continue;
@@ -88,7 +88,6 @@ void add_contact(const ContactProblem& problem, int index, const RowMode* mode, 
     normal.along[i] = at_upper(tangent) ? block.mu[i] : -block.mu[i];
     normal.equation[i] = yields(tangent) ? normal.along[i] : 0.0;
   }
-  unknowns.push_back(normal);
   for (int i = 0; i < tangents; ++i) {
     // A tangent along which nothing can move (out of the plane of a planar robot) carries nothing.
     if (mode[n + 1 + i] == RowMode::hold && problem.g(n + 1 + i, n + 1 + i) > 1e-20 * weight)
@@ -143,18 +142,6 @@ void list_unknowns(const ContactProblem& problem, const RowMode* mode, const Sli
     }
   }
   put_sliding_last(unknowns);
-}
-
-double gather(const ModeUnknown& u, const double* sigma) {
-  double sum = u.across ? 0.0 : sigma[u.row];
-  for (int i = 0; i < u.tangents; ++i) sum += u.equation[i] * sigma[u.row + 1 + i];
-  return sum;
-}
-
-double dot_spread(const ModeUnknown& u, const double* g) {
-  double sum = u.across ? 0.0 : g[u.row];
-  for (int i = 0; i < u.tangents; ++i) sum += u.along[i] * g[u.row + 1 + i];
-  return sum;
 }
 
 void spread(const std::vector<ModeUnknown>& unknowns, const double* x, double* lam) {

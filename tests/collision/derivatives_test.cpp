@@ -179,8 +179,23 @@ double first_step(const Scene& s, const ContactPoint& c) {
   return std::min(std::clamp(0.25 * std::abs(cores), 1e-5, 1e-3), std::max(0.1 / fastest, 1e-6));
 }
 
+// One side alone has the rates it has beside the other, and normals that are said to stay do.
+void check_sides(const Scene& s, const ContactPoint& c, const ContactDerivatives& both) {
+  for (int side = 0; side < 2; ++side) {
+    ContactDerivatives alone;
+    differentiate(s.a, s.at_a, s.b, s.at_b, c, side == 0, side == 1, alone);
+    EXPECT_EQ(alone.one_sided, both.one_sided);
+    for (int i = 6 * side; i < 6 * side + 6; ++i) {
+      const VectorX rate = flatten(both.motion[i]);
+      EXPECT_LE((flatten(alone.motion[i]) - rate).norm(), 1e-13 * (1.0 + rate.norm()));
+      if (!alone.turns) EXPECT_EQ(norm(both.motion[i].normal), 0.0);
+    }
+  }
+}
+
 void check_contact(const Scene& s, const ContactPoint& c, double margin, Tally& tally) {
   const ContactDerivatives d = differentiate(s.a, s.at_a, s.b, s.at_b, c);
+  check_sides(s, c, d);
   if (d.one_sided) {
     ++tally.one_sided;
     for (const ContactRate& r : d.motion) EXPECT_TRUE(flatten(r).allFinite());

@@ -63,7 +63,8 @@ struct ResidualCase {
       const Vec3 force(each.force);
       residual.held_forces()[each.body] += Force{cross(r, force), force};
     }
-    residual.prepare(model, data, work, settings, acceleration, true);
+    residual.prepare(model, data, work, settings, acceleration);
+    residual.hold_forces();
     sides = sides_of(model, data, work, settings.dt);
   }
   ResidualCase(const ResidualCase&) = delete;
@@ -185,7 +186,8 @@ TEST(smooth_residual, does_not_allocate) {
   const VectorX dz = uniform_vector(c.random, c.at.size), y = uniform_vector(c.random, nv);
   VectorX dr(nv), z_bar = VectorX::Zero(c.at.size);
   EXPECT_EQ(allocations_during([&] {
-              c.residual.prepare(c.model, c.data, c.work, c.settings, c.acceleration, true);
+              c.residual.prepare(c.model, c.data, c.work, c.settings, c.acceleration);
+              c.residual.hold_forces();
               c.residual.jacobians(1.0, {by_q.data(), by_v.data(), nv, 1});
               c.residual.along(dz, dr);
               c.residual.against(y, z_bar);

@@ -22,10 +22,14 @@ struct ContactDerivatives {
   // Per unit of: A's angular velocity (x, y, z), A's linear velocity, B's angular, B's linear.
   ContactRate motion[12];
   bool one_sided = false;
+  bool turns = true;  // false: no motion changes the normal
 };
 
 ContactDerivatives differentiate(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
                                  const ContactPoint& contact);
+// In place, and only of the sides that move: what `motion` says of the others is left alone.
+void differentiate(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
+                   const ContactPoint& contact, bool moves_a, bool moves_b, ContactDerivatives& out);
 
 // The same, with linear velocities of the points o_a of A and o_b of B (for instance the bodies' origins).
 ContactDerivatives about(const ContactDerivatives& derivatives, Vec3 position, Vec3 o_a, Vec3 o_b);

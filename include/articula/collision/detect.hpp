@@ -53,5 +53,7 @@ Placement collider_placement(const Colliders& colliders, const Data& data, int c
 // Derivatives of the i-th contact with respect to the motion of its two links (about the contact's position).
 ContactDerivatives differentiate(const Colliders& colliders, const Data& data, const Contacts& contacts,
                                  int i);
+void differentiate(const Colliders& colliders, const Data& data, const Contacts& contacts, int i,
+                   bool moves_a, bool moves_b, ContactDerivatives& out);
 
 }  // namespace articula::collision

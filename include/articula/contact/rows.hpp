@@ -169,6 +169,9 @@ class ContactRows {
   void add_scalar_impulse(const Item& item, double lam, double* force) const;
   // J x along every row
   void velocities(const VectorX& x, double* out) const;
+  // With W in place of J, for z = D^-1/2 L^-T x; and the transposes of both at once.
+  void projected_velocities(const VectorX& z, double* out) const;
+  void add_impulses(const double* lam, VectorX& force, VectorX& projected) const;
 
   std::vector<double> lam, sigma;  // per row, island after island
   std::vector<RowMode> mode;
@@ -185,6 +188,7 @@ class ContactRows {
   void project(const Model& model, const Data& data);
   void find_support();
   void fill_problem(const Island& island);
+  void multiply(const LaneVector& matrix, const double* x, double* out) const;
   const std::uint64_t* support(int quad, int side) const {
     return support_.data() + (2 * static_cast<std::size_t>(quad) + side) * support_words_;
   }

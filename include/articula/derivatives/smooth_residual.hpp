@@ -29,18 +29,22 @@ class SmoothResidual {
 
   const StepInputs& inputs() const { return inputs_; }
 
-  // Contact forces on bodies, about the reference points of their trees (data.link_reference): set before
-  // prepare, with held_forces = true.
+  // Contact forces on bodies, about the reference points of their trees (data.link_reference): set, after
+  // prepare, and then hold_forces. Without it there are none.
   std::vector<Force>& held_forces() { return forces_.held.own; }
+  void hold_forces();
 
   // Ties the derivatives to the last free_velocity with these, at the acceleration a of the whole step. They
   // must outlive this or the next call.
   void prepare(const Model& model, Data& data, const FreeMotionWork& step, const StepSettings& settings,
-               const ConstVectorRef& acceleration, bool held_forces = false);
+               const ConstVectorRef& acceleration);
 
   void along(const ConstVectorRef& dz, VectorRef dr);  // dr = (dr/dz) dz, a held
-  // z_bar -= (dr/dz)^T y; without `parameters`, nothing is computed for theta.
-  void against(const ConstVectorRef& y, VectorRef z_bar, bool parameters = true);
+  // z_bar -= (dr/dz)^T y; without `parameters`, nothing is computed for theta; without `held`, nothing for
+  // the forces held.
+  void against(const ConstVectorRef& y, VectorRef z_bar, bool parameters = true, bool held = true);
+  // Of the last y: sum S y over the path to each link.
+  const std::vector<Motion>& path_motion() const { return rnea_.path_motion; }
 
   // Writes sign dr/dq and sign dr/dv where the tree joins dofs; the rest of the matrices must be zero.
   void jacobians(double sign, StridedMatrices out);
@@ -49,6 +53,7 @@ class SmoothResidual {
 
  private:
   void prepare_parameters();
+  void prepare_couplings();
   ForceArguments arguments() const;
   void add_wrenches_along(const double* dwrench, VectorRef dr);
 
@@ -58,7 +63,7 @@ class SmoothResidual {
   const FreeMotionWork* step_ = nullptr;
   double h_ = 0.0;
   DynamicsOptions options_;
-  bool parameters_ready_ = false;
+  bool parameters_ready_ = false, couplings_ready_ = false;
 
   RneaDerivativeWork rnea_;
   ParameterWork parameters_;

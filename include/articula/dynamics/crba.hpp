@@ -26,6 +26,10 @@ void composite_mass_matrix(const Model& model, Data& data);
 void solve_mass_matrix(const Model& model, const Data& data, VectorRef x);
 void solve_mass_matrix_columns(const Model& model, const Data& data, RowMatrixRef x);
 // The same in two halves, with root_inverse = D^-1/2:  x <- D^-1/2 L^-T x,  then x <- L^-1 D^-1/2 x.
+void project_vector(const Model& model, const Data& data, const std::vector<double>& root_inverse,
+                    VectorX& x);
+void recover_vector(const Model& model, const Data& data, const std::vector<double>& root_inverse,
+                    VectorX& x);
 void project_columns(const Model& model, const Data& data, const std::vector<double>& root_inverse,
                      RowMatrixRef x);
 void recover_columns(const Model& model, const Data& data, const std::vector<double>& root_inverse,

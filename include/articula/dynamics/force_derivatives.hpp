@@ -26,6 +26,7 @@ struct TurnRate {
 struct ForceDerivativeWork {
   explicit ForceDerivativeWork(const Model& model);
 
+  bool only_scalar = false;  // all actuators are on hinges and slides
   std::vector<Mover> movers;
   std::vector<int> mover_begin;  // nbody + 1
   // Of each frame transmission: the dofs that move the frame, and the reference frame, but not both.

@@ -27,4 +27,7 @@ struct ForceSwitch {
 void force_switches(const Model& model, const Data& data, const ForceWork& forces, const ForceArguments& at,
                     std::vector<ForceSwitch>& out);
 
+// Whether one of them is no farther than this, directions of drag left aside.
+bool near_force_kink(const Model& model, const ForceWork& forces, const ForceArguments& at, double within);
+
 }  // namespace articula

@@ -29,8 +29,16 @@ inline Vec3 transpose_times(const VelocityCoupling& B, const Motion& S) {
   return transpose_times(B.N, S.angular) + cross(B.two_P, S.linear);
 }
 
-// Of a rigid body that moves with v.
+// Of a rigid body that moves with v; and one product with its transpose, without the matrix:
+//   N^T y + 2 P x y_linear = 2 (v x (y x h) + (tr I / 2 - I) (w x y) + P x y_linear),   v = (w, v)
 VelocityCoupling rigid_coupling(const Inertia& inertia, const Motion& v);
+inline Vec3 transposed_rigid_coupling(const Inertia& inertia, const Motion& v, const Motion& y) {
+  const Vec3 turned = cross(v.angular, y.angular);
+  const Vec3 P = v.linear * inertia.mass + cross(v.angular, inertia.moment);
+  const Vec3 sum = cross(v.linear, cross(y.angular, inertia.moment)) - inertia.rotational * turned +
+                   turned * (0.5 * trace(inertia.rotational)) + cross(P, y.linear);
+  return sum + sum;
+}
 // Of a wrench (force F and torque n in world axes) on a body at r: constant, it does not turn with the
 // body, and differs from one that does, for a turn w', by
 //   ( r x (w' x F) - n x w',  -F x w' )  =  ( ((r . F) 1 - F r^T - [n]x) w',  -F x w' )
@@ -44,6 +52,9 @@ struct RneaDerivativeWork {
   std::vector<VelocityCoupling> own_coupling, coupling;  // nlink: of the link, of its subtree
   std::vector<VelocityCoupling> own_external, external;  // likewise: how external wrenches turn
   std::vector<Motion> psi_ddot;                          // nv: dof_a x S + dof_v x psi_dot
+  // Of links that turn freely: how the implicit gyroscopic torque changes with their turning.
+  std::vector<int> turning;
+  std::vector<Mat3> gyroscopic;  // one for each of them
   // One row of nv numbers (padded) per component, so that loops over a subtree use whole registers.
   int stride = 0;
   AlignedVector columns;  // rows: see rnea_derivatives.cpp

@@ -2,6 +2,8 @@
 // Sums and updates over contiguous numbers, four at a time. The order of additions is fixed by the length
 // alone, so results do not depend on alignment or on who calls.
 
+#include <bit>
+
 #include "articula/math/vec3.hpp"
 
 namespace articula {
@@ -33,6 +35,39 @@ inline void strip_add(double* y, const double* x, double scale, int n) {
   int i = 0;
   for (; i + 4 <= n; i += 4) store_lanes(y + i, load_lanes(y + i) + load_lanes(x + i) * s);
   for (; i < n; ++i) y[i] += scale * x[i];
+}
+
+// A register's lanes from the first wanted one on, and those before an end; zero elsewhere. Without branches.
+inline Lanes masked_lanes(Lanes x, const long long* mask) {
+  using Bits = long long __attribute__((vector_size(32)));
+  Bits keep;
+  __builtin_memcpy(&keep, mask, sizeof keep);
+  return std::bit_cast<Lanes>(std::bit_cast<Bits>(x) & keep);
+}
+inline Lanes lanes_from(Lanes x, int first) {
+  static constexpr long long masks[8] = {0, 0, 0, 0, -1, -1, -1, -1};
+  return masked_lanes(x, masks + 4 - first);
+}
+inline Lanes lanes_before(Lanes x, int end) {
+  static constexpr long long masks[8] = {-1, -1, -1, -1, 0, 0, 0, 0};
+  return masked_lanes(x, masks + 4 - end);
+}
+
+// y[first, n) += scale x[first, n) in whole registers: both are padded, x with zeros.
+inline void padded_add_from(double* y, const double* x, double scale, int first, int n) {
+  const Lanes s = broadcast(scale);
+  int i = first / 4 * 4;
+  if (i >= n) return;
+  store_lanes(y + i, load_lanes(y + i) + lanes_from(load_lanes(x + i), first % 4) * s);
+  for (i += 4; i < n; i += 4) store_lanes(y + i, load_lanes(y + i) + load_lanes(x + i) * s);
+}
+
+// y[0, end) += scale x[0, end) likewise.
+inline void padded_add_before(double* y, const double* x, double scale, int end) {
+  const Lanes s = broadcast(scale);
+  int i = 0;
+  for (; i + 4 <= end; i += 4) store_lanes(y + i, load_lanes(y + i) + load_lanes(x + i) * s);
+  if (i < end) store_lanes(y + i, load_lanes(y + i) + lanes_before(load_lanes(x + i), end - i) * s);
 }
 
 }  // namespace articula

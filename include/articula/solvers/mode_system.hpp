@@ -41,8 +41,18 @@ struct ModeUnknown {
 void list_unknowns(const ContactProblem& problem, const RowMode* mode, const SlideState* slides,
                    std::vector<ModeUnknown>& unknowns);
 void spread(const std::vector<ModeUnknown>& unknowns, const double* x, double* lam);  // lam += B x
-double dot_spread(const ModeUnknown& unknown, const double* g);                       // B_k^T g
-double gather(const ModeUnknown& unknown, const double* sigma);                       // A_k^T sigma
+// B_k^T g
+inline double dot_spread(const ModeUnknown& u, const double* g) {
+  double sum = u.across ? 0.0 : g[u.row];
+  for (int i = 0; i < u.tangents; ++i) sum += u.along[i] * g[u.row + 1 + i];
+  return sum;
+}
+// A_k^T sigma
+inline double gather(const ModeUnknown& u, const double* sigma) {
+  double sum = u.across ? 0.0 : sigma[u.row];
+  for (int i = 0; i < u.tangents; ++i) sum += u.equation[i] * sigma[u.row + 1 + i];
+  return sum;
+}
 
 class ModeSystem {
  public:
