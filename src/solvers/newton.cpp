@@ -158,7 +158,7 @@ void judge(Task& task, SolveStage stage, SolveStatus status) {
 }
 
 bool conclude(Task& task, SolveStage stage) {
-  modes_of_motion(task.problem, task.sigma, motion_tolerance(task.problem, task.lam), task.mode);
+  modes_of_motion(task.problem, task.lam, task.sigma, motion_tolerance(task.problem, task.lam), task.mode);
   judge(task, stage, task.work.system.determinant_sign() < 0.0 ? SolveStatus::multiple : SolveStatus::solved);
   return task.report.relative_residual <= exact;
 }

@@ -169,7 +169,7 @@ SolveReport solve_contact(const ContactProblem& given, ContactSolver& work, bool
   std::copy(work.approximate.begin(), work.approximate.end(), lam);
   contact_velocities(problem, lam, sigma);
   read_modes(problem, lam, sigma, 1e-9 * problem.velocity_scale, guess.mode, task.slides);
-  modes_of_motion(problem, sigma, 1e-6 * problem.velocity_scale, mode);
+  modes_of_motion(problem, lam, sigma, 1e-6 * problem.velocity_scale, mode);
   judge(task, SolveStage::failed, SolveStatus::inexact);
   if (task.report.relative_residual <= exact) task.report.status = SolveStatus::multiple;
   return task.report;

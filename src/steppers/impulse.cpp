@@ -120,10 +120,6 @@ void solve_islands(ImpulseWork& work, double gravity_step, bool warm, StepReport
     report.contact = std::max(report.contact, solved.status);
     work.ambiguous |= solved.status == SolveStatus::multiple;
     report.iterations += solved.iterations;
-    // Where biases contradict each other a row may part by its slack and carry a load: it holds.
-    for (int i = island.row_begin; i < island.row_begin + island.rows; ++i) {
-      if (rows.mode[i] == RowMode::free && rows.lam[i] != 0.0) rows.mode[i] = RowMode::hold;
-    }
   }
 }
 
