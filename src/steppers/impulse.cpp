@@ -158,11 +158,7 @@ StepReport impulse_step(const Model& model, Data& data, ImpulseWork& work, const
   if (report.status != StepStatus::ok) return report;
   RowSettings row_settings{h, settings.law, settings.recovery_speed,
                            settings.bounce_speed < 0.0 ? 2.0 * gravity_step : settings.bounce_speed};
-
-  if (settings.frozen != nullptr) {
-    row_settings.frozen = settings.frozen;
-    row_settings.parting_speed = everything;
-  }
+  row_settings.frozen = settings.frozen;
 
   std::fill(work.speed.begin(), work.speed.end(), 0.0);
   add_speeds(model, data, work, work.v_free);
@@ -181,6 +177,8 @@ StepReport impulse_step(const Model& model, Data& data, ImpulseWork& work, const
       report.contact =
           solve_frozen(work, *settings.frozen, gravity_step) ? SolveStatus::solved : SolveStatus::inexact;
       apply_impulses(model, data, work);
+      propagate_motion(model, data, work.v_next.data(), nullptr);
+      work.rows.move_idle(model, data, work.colliders, work.contacts, h, state.q, work.v_next);
       break;
     }
     // What the pass before found is the best guess for a pass with more rows.

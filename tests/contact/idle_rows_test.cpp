@@ -4,6 +4,7 @@
 
 #include "articula/io/load.hpp"
 #include "articula/io/mjcf.hpp"
+#include "articula/simulation/disturbed_step.hpp"
 #include "articula/simulation/simulation.hpp"
 #include "tests/support/random_tree.hpp"
 #include "tests/support/scene.hpp"
@@ -34,6 +35,23 @@ TEST(idle_rows, an_end_that_an_impact_turns_round_stops_at_the_floor) {
       EXPECT_LT(scene.report.deepest, 1e-6);
     }
   }
+}
+
+// However fast a robot falls, and with it all pairs of its parts that are near each other: modes that are
+// held need no rows for what parts.
+TEST(idle_rows, are_none_of_a_step_with_its_modes_held) {
+  const Model model = load("quadruped");
+  DisturbedStep step(model, {.contact = Contact::ncp});
+  State state = neutral_state(model);
+  state.q[2] += 10.0;
+  state.v[2] = -30.0;
+  ASSERT_TRUE(step.begin(state, {}));
+  const int rows = step.report().rows;
+  VectorX x(step.outputs());
+  step.hold_modes(true);
+  ASSERT_TRUE(step.at(VectorX::Zero(step.layout().size), 0.0, x));
+  EXPECT_GT(step.report().contacts, 20) << "the case that this is about";
+  EXPECT_EQ(step.report().rows, rows);
 }
 
 // Without an impulse their law holds where they part; their contacts are listed all the same.
