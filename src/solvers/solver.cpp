@@ -22,9 +22,10 @@ void ContactSolver::reserve(int rows, int block_count) {
   seen.reserve(most_seen);
   moves.reserve(block_count);
   first.reserve(rows);
+  still_mode.reserve(rows);
   first_slides.reserve(block_count);
-  for (std::vector<double>* vector : {&start, &trial, &trial_sigma, &between, &between_sigma, &approximate,
-                                      &dilated, &kept, &relaxed, &balance})
+  for (std::vector<double>* vector : {&start, &trial, &trial_sigma, &between, &between_sigma, &still,
+                                      &still_sigma, &approximate, &dilated, &kept, &relaxed, &balance})
     vector->reserve(rows);
   compliant.reserve(static_cast<std::size_t>(rows) * rows);
 }

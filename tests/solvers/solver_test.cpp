@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "tests/support/allocations.hpp"
 #include "tests/support/contact_problems.hpp"
 
@@ -92,6 +94,22 @@ TEST(contact_solver, a_pushed_box_sticks_up_to_mu_times_its_load_and_slides_beyo
       for (int k = 0; k < 4; ++k) EXPECT_NEAR(s.sigma[3 * k + 1], (push - mu) * 0.1, 1e-13) << push;
     }
   }
+}
+
+// Pushed and turned, corners carry all the friction they can, and not one of them moves.
+TEST(contact_solver, what_stands_still_with_all_its_friction_stands_still_to_rounding) {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<double> uniform(-1.0, 1.0);
+  int still = 0;
+  for (int i = 0; i < 300; ++i) {
+    Twist free = twist(0.045 * uniform(random), 0.045 * uniform(random), -0.1);
+    free.tail<3>() << 0.1 * uniform(random), 0.1 * uniform(random), 0.15 * uniform(random);
+    const Solved s = solve(box_on_plane(FrictionLaw::cone, 0.5, free));
+    if (std::any_of(s.mode.begin(), s.mode.end(), [](RowMode m) { return m != RowMode::hold; })) continue;
+    ++still;
+    EXPECT_LT(s.sigma.cwiseAbs().maxCoeff(), 3e-15) << i;
+  }
+  EXPECT_GT(still, 50);
 }
 
 TEST(contact_solver, a_cone_slides_straight_and_a_pyramid_does_not) {
