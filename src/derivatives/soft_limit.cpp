@@ -5,7 +5,11 @@
 // so that its force turns with velocities of that order. Soft laws are those of G + eps R, and regular: their
 // derivatives are those of any step, at their own solution, with one more term for the change of R. Of three
 //   D = 8/3 D(eps) - 2 D(2 eps) + 1/3 D(4 eps)
-// is left an error of order eps^3.
+// is left an error of order eps^3. What the hard laws say themselves they say better: of the soft ones only
+// the share of the choices Z (load_choice.cpp) is taken, as far as it is felt in the motion,
+//   dw <- dw + Z Z_v^+ (D dz - dv).
+
+#include <Eigen/QR>
 
 #include <algorithm>
 #include <cmath>
@@ -82,6 +86,32 @@ bool ImpulseDerivatives::Work::find_weight_rates(bool with_parameters) {
   return true;
 }
 
+// Loads shared otherwise, and the motion they make. False if some make none.
+bool ImpulseDerivatives::Work::find_soft_ways() {
+  const ContactRows& rows = step->rows;
+  soft.ways.resize(nv + rows.size(), 0);
+  std::vector<double> lam(rows.size());
+  VectorX v(nv);
+  for (size_t k = 0; k < rows.islands().size(); ++k) {
+    if (!(soft.softness[0][k] > 0.0)) continue;
+    for (int way = 0; way < laws[k].choices(); ++way) {
+      std::fill(lam.begin(), lam.end(), 0.0);
+      laws[k].choice_impulses(way, lam.data() + rows.islands()[k].row_begin);
+      v.setZero();
+      rows.add_impulses(lam.data(), v);
+      solve_mass_matrix(*model, *data, v);
+      const Eigen::Index at = soft.ways.cols();
+      soft.ways.conservativeResize(Eigen::NoChange, at + 1);
+      soft.ways.col(at) << v, Eigen::Map<const VectorX>(lam.data(), rows.size());
+      if (!(v.norm() > 0.0)) return false;
+      soft.ways.col(at) /= v.norm();
+    }
+  }
+  const Eigen::ColPivHouseholderQR<MatrixX> felt(soft.ways.topRows(nv));
+  soft.measure = felt.solve(MatrixX::Identity(nv, nv));
+  return felt.rank() == soft.ways.cols();
+}
+
 // False if there is no need for it, or soft laws lead elsewhere.
 bool ImpulseDerivatives::Work::find_soft_limit(bool with_parameters) {
   const ContactRows& rows = step->rows;
@@ -128,33 +158,37 @@ bool ImpulseDerivatives::Work::find_soft_limit(bool with_parameters) {
     off = std::max(off, std::abs(limit - rows.lam[i]));
   }
   constexpr double same = 1e-5;
-  soft.active = off <= same * largest && find_weight_rates(with_parameters);
+  soft.active = off <= same * largest && find_soft_ways() && find_weight_rates(with_parameters);
   return soft.active;
 }
 
+// dw: on entry that of the hard laws.
 void ImpulseDerivatives::Work::soft_along(const ConstVectorRef& dz, VectorRef dw) {
-  dw.setZero();
-  VectorX each(dw.size());
+  VectorX dv = -dw.head(nv), each(dw.size());
   for (int side = 0; side < 3; ++side) {
     ImpulseDerivatives& there = soft.side[side]->derivatives;
     there.residual_along(dz, each);
     there.solve(each);
-    dw -= weights[side] * each;
+    dv -= weights[side] * each.head(nv);
   }
+  dw += soft.ways * (soft.measure * dv);
 }
 
-// z_bar -= (dr/dz)^T (dr/dw)^-T w_bar
-void ImpulseDerivatives::Work::soft_against(const ConstVectorRef& w_bar, VectorRef z_bar) {
+// z_bar -= (dr/dz)^T (dr/dw)^-T (the part of w_bar that is felt by soft laws); on return w_bar is the rest.
+void ImpulseDerivatives::Work::soft_against(VectorRef w_bar, VectorRef z_bar) {
+  const VectorX v_bar = soft.measure.transpose() * (soft.ways.transpose() * w_bar);
   VectorX y(w_bar.size()), part(z_bar.size());
   for (int side = 0; side < 3; ++side) {
     ImpulseDerivatives& there = soft.side[side]->derivatives;
     there.want_parameters(wants_parameters);
-    y = w_bar;
+    y.setZero();
+    y.head(nv) = v_bar;
     there.solve_transposed(y);
     part.setZero();
     there.residual_against(y, part);
     z_bar += weights[side] * part;
   }
+  w_bar.head(nv) -= v_bar;
 }
 
 // Soft velocities change with the weights: dsigma += eps dR lam.
