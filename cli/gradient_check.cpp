@@ -121,8 +121,9 @@ bool GradientCheck::difference(const VectorX& dz, bool held, bool jumps, double 
     return best.derivative.size() > 0 && best.error.maxCoeff() <= rounding;
   };
   reference.outermost.clear();
-  constexpr double quick[] = {1e-2, 1e-3, 1e-1, 1e-4, 1e-5, 1e-6, 1e-7, 1.0};
-  constexpr double all[] = {1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0};
+  // The shortest are for what slides slowly and is jammed: its direction turns within them.
+  constexpr double quick[first_steps] = {1e-2, 1e-3, 1e-1, 1e-4, 1e-5, 1e-6, 1e-7, 1.0, 1e-8, 1e-9, 1e-10};
+  constexpr double all[first_steps] = {1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0};
   double crossing = std::numeric_limits<double>::infinity();  // the smallest first step that leads there
   const auto look = [&](size_t k) {
     const double step = thorough ? all[k] : quick[k];
@@ -154,10 +155,10 @@ bool GradientCheck::difference(const VectorX& dz, bool held, bool jumps, double 
   };
   // Steps that crossed a change of modes along other directions of the block come last: finding other modes
   // takes long.
-  const std::array<int, 8> crossed = crossed_;
+  const std::array<int, first_steps> crossed = crossed_;
   bool sure = false;
   for (const bool often : {false, true}) {
-    for (size_t k = 0; k < std::size(quick) && !sure; ++k) {
+    for (size_t k = 0; k < first_steps && !sure; ++k) {
       if ((!thorough && crossed[k] > 1) == often) sure = look(k);
     }
     if (best.derivative.size() > 0) break;

@@ -64,8 +64,9 @@ class GradientCheck {
   StepSignature signature_, there_;  // of the undisturbed step, of another
   GradientCertificate certificate_;
   double adjoint_error_ = 0.0, jacobian_error_ = 0.0, inconsistency_ = 0.0;
-  double noise_ = 0.0;            // of what a step returns
-  std::array<int, 8> crossed_{};  // how often each first step led to other modes, in this block
+  double noise_ = 0.0;                            // of what a step returns
+  static constexpr std::size_t first_steps = 11;  // of tables of differences
+  std::array<int, first_steps> crossed_{};  // how often each first step led to other modes, in this block
 };
 
 }  // namespace articula::cli
