@@ -26,21 +26,24 @@ enum Event { carries, slides, at_limit, bounces, events };
 constexpr double wanted[events] = {0.7, 0.2, 0.15, 0.15};
 using Events = std::array<bool, events>;
 
-constexpr int together = 20;       // states that one generator makes
-constexpr int patience = 60;       // candidates passed over, per state, until flight will do
+constexpr int together = 20;  // states that one generator makes
+constexpr int patience = 60;  // candidates passed over, per state, until flight will do
+constexpr int shyness = 2;    // candidates passed over, per state, until robots are made to touch something
 constexpr int less_patience = 12;  // until what is rare need not be there
+
+bool has(const Model& model, ParameterKind kind) {
+  const auto slices = model.parameters().of_kind(kind);
+  return std::any_of(slices.begin(), slices.end(), [&](const ParameterSlice& slice) {
+    return !model.theta().segment(slice.offset, slice.size).isZero(0.0);
+  });
+}
 
 // What can never happen is not waited for.
 Events possible(const Model& model, const collision::Colliders& colliders) {
-  const auto any = [&](ParameterKind kind) {
-    for (const ParameterSlice& slice : model.parameters().of_kind(kind)) {
-      if (!model.theta().segment(slice.offset, slice.size).isZero(0.0)) return true;
-    }
-    return false;
-  };
-  const bool touches = colliders.swept() || !colliders.pairs().empty(), limits = any(ParameterKind::limits);
-  return {touches || limits, touches && any(ParameterKind::friction), limits,
-          touches && any(ParameterKind::restitution)};
+  const bool touches = colliders.swept() || !colliders.pairs().empty(),
+             limits = has(model, ParameterKind::limits);
+  return {touches || limits, touches && has(model, ParameterKind::friction), limits,
+          touches && has(model, ParameterKind::restitution)};
 }
 
 class Trajectories {
@@ -63,6 +66,8 @@ class Trajectories {
     for (int made = 0, passed_over = 0; made < count;) {
       CheckedState next = sample();
       const Events seen = events_after(next);
+      insists_ = missing[carries] > 0 && passed_over > shyness * count;
+      touched_ = seen[carries];
       bool welcome = std::accumulate(missing.begin(), missing.end(), 0) < count - made;
       for (int e = 0; e < events; ++e) welcome |= seen[e] && missing[e] > 0;
       const int most = missing[carries] > 0 ? patience : less_patience;
@@ -174,7 +179,7 @@ class Trajectories {
   // Anywhere in their ranges, or a little about the middle; never at an end.
   void choose_controls() {
     step_.input.controls.resize(model_.nu());
-    const double amplitude = chance(0.3) ? 0.9 : 0.2;
+    const double amplitude = insists_ || chance(0.3) ? 0.9 : 0.2;
     for (int i = 0; i < model_.nu(); ++i) {
       const auto& range = model_.description().actuators[static_cast<size_t>(i)].control_range;
       const double low = range ? (*range)[0] : -1.0, high = range ? (*range)[1] : 1.0;
@@ -184,7 +189,8 @@ class Trajectories {
 
   CheckedState sample() {
     const int steps = 3 + static_cast<int>(uniform(0.0, 40.0));
-    if (chance(0.2)) choose_controls();  // some are held for long: robots get somewhere
+    // Some are held for long: robots get somewhere.
+    if (chance(!insists_ ? 0.2 : touched_ ? 0.0 : 0.02)) choose_controls();
     for (int i = 0; i < steps; ++i, --left_) {
       if (left_ <= 0) begin();
       simulation_.step(step_.next, step_.input, step_);
@@ -197,20 +203,43 @@ class Trajectories {
     return found;
   }
 
-  // Steps take joints to the very end of their range and leave them there, where there is no derivative if
-  // dry friction alone could hold them, or if contacts leave the joint no way out: a little before it there
-  // is one.
+  // Trajectories lead to states that have no derivative, and next to them are states that do.
   void disturb(State& state) {
-    constexpr double at_end = 1e-9, off = 2e-5;
+    leave_ends(state);
+    shift(state);
+    stir(state);
+  }
+
+  // Steps take joints to the very end of their range and leave them there, where there is no derivative if
+  // dry friction alone could hold them, or if contacts leave the joint no way out. A step from a little
+  // before it ends there all the same, and a robot with all its joints there stands on feet that are in one
+  // plane to the last digit, or is jammed: some joints are taken farther from it.
+  void leave_ends(State& state) {
+    constexpr double at_end = 1e-9, near = 2e-5, far = 5e-3;  // far: of the range
     for (const JointIndex& joint : model_.structure().joints) {
       if (joint.range < 0 || joint.type == JointType::ball) continue;
       const double* range = model_.theta().data() + joint.range;
       double& q = state.q[joint.q];
-      if (std::abs(q - range[0]) < at_end) q += off * std::abs(normal());
-      if (std::abs(q - range[1]) < at_end) q -= off * std::abs(normal());
+      const bool low = std::abs(q - range[0]) < at_end, high = std::abs(q - range[1]) < at_end;
+      if (!low && !high) continue;
+      const double off = (chance(0.5) ? near : far * (range[1] - range[0])) * std::abs(normal());
+      q += low ? off : -off;
     }
-    // Bodies that came to rest touch each other without a load, or creep at the least speed a solver can
-    // tell: there is no derivative there, and next to it there is.
+  }
+
+  // Alike, bodies that came to rest on each other have gaps that vanish to the last digit: there is no
+  // derivative if dry friction holds the joints between them.
+  void shift(State& state) {
+    constexpr double a_little = 2e-5;
+    if (!has(model_, ParameterKind::dry_friction)) return;
+    VectorX step(model_.nv());
+    for (double& x : step) x = a_little * normal();
+    const VectorX q = state.q;
+    integrate(model_, q, in_loop_.select(0.0, step), 1.0, state.q);
+  }
+
+  // Bodies that came to rest touch each other without a load, or creep at the least speed a solver can tell.
+  void stir(State& state) {
     const double speed = chance(0.6) ? 0.1 : 1e-3;
     const VectorX v = state.v;
     for (int i = 0; i < 20 && (i == 0 || hardly_moves_in_medium(state)); ++i) {
@@ -265,6 +294,7 @@ class Trajectories {
   std::normal_distribution<double> normal_;
   Step step_;
   int left_ = 0;
+  bool insists_ = false, touched_ = false;  // on contact; that was there last
 };
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "articula/io/load.hpp"
 #include "articula/simulation/disturbed_step.hpp"
 #include "cli/gradient_check.hpp"
@@ -35,6 +37,57 @@ TEST(gradient_states, the_step_with_its_own_modes_held_is_the_step) {
       EXPECT_LE((x.segment(model.nv(), model.nv()) - step.end().v).cwiseAbs().maxCoeff(), 1e-9)
           << name << " " << i;
       ++i;
+    }
+  }
+}
+
+// Servos keep arms where they are told to be: some must be told to be where something is in the way.
+TEST(gradient_states, of_an_arm_are_in_contact_mostly) {
+  const auto states = trajectory_states(load("arm"), Contact::ncp, 60, 1, 2);
+  EXPECT_GE(std::count_if(states.begin(), states.end(), [](const CheckedState& s) { return s.in_contact; }),
+            30);
+}
+
+// A robot with all its joints at the ends of their ranges stands on feet that are in one plane to the last
+// digit: the one that carries nothing moves by less than any difference.
+TEST(gradient_states, are_seldom_next_to_a_change_of_modes) {
+  const Model model = load("ant");
+  Simulation simulation(model, {.contact = Contact::lcp});
+  int near = 0;
+  for (const CheckedState& start : trajectory_states(model, Contact::lcp, 100, 1, 2)) {
+    const Step taken = simulation.step(start.state, start.input);
+    near += simulation.jacobians(taken).certificate.velocity_margin < 1e-7;
+  }
+  EXPECT_LE(near, 5);
+}
+
+// Fingers that move as one have ranges that end together: what is equal stays equal.
+TEST(gradient_check, moves_ends_of_ranges_that_a_joint_shares_together) {
+  const Model model = load("arm");
+  State state = neutral_state(model);
+  for (int j = model.nq() - 2; j < model.nq(); ++j) state.q[j] = 0.04 - 1e-5;
+  state.v.tail(2).setConstant(0.1);
+  GradientCheck check(model, Contact::ncp);
+  std::vector<BlockResult> blocks;
+  ASSERT_TRUE(check.run(state, {.controls = VectorX::Constant(model.nu(), 0.039)}, 1, blocks));
+  const auto limits = std::find(block_names().begin(), block_names().end(), "limits") - block_names().begin();
+  EXPECT_TRUE(blocks[limits].present && !blocks[limits].true_left_out);
+  EXPECT_GT(blocks[limits].largest, 1.0);
+  EXPECT_LE(blocks[limits].true_error, 1e-6);
+  EXPECT_LE(blocks[limits].frozen_error, 1e-6);
+}
+
+// What slides by 0.1 mm/s on a robot that hardly gives way turns within the shortest steps.
+TEST(gradient_check, finds_differences_of_what_slides_slowly) {
+  const Model model = load("hopper");
+  const auto states = trajectory_states(model, Contact::ncp, 500, 1, 2);
+  GradientCheck check(model, Contact::ncp);
+  std::vector<BlockResult> blocks;
+  for (const int i : {438}) {
+    ASSERT_TRUE(check.run(states[i].state, states[i].input, 1 + 7919 * i, blocks));
+    for (size_t k = 0; k < blocks.size(); ++k) {
+      EXPECT_FALSE(blocks[k].frozen_left_out) << block_names()[k];
+      EXPECT_LE(blocks[k].frozen_error, 1e-6) << block_names()[k];
     }
   }
 }
