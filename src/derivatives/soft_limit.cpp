@@ -86,27 +86,35 @@ bool ImpulseDerivatives::Work::find_weight_rates(bool with_parameters) {
   return true;
 }
 
-// Loads shared otherwise, and the motion they make. False if some make none.
+// Loads shared otherwise, and the motion they make; of those that make none nobody need know.
 bool ImpulseDerivatives::Work::find_soft_ways() {
+  constexpr double none = 1e-18;  // of the energy that the same impulses have apart
   const ContactRows& rows = step->rows;
   soft.ways.resize(nv + rows.size(), 0);
+  soft.measure.resize(0, nv);
   std::vector<double> lam(rows.size());
-  VectorX v(nv);
+  VectorX p(nv), v(nv);
   for (size_t k = 0; k < rows.islands().size(); ++k) {
     if (!(soft.softness[0][k] > 0.0)) continue;
+    const int begin = rows.islands()[k].row_begin;
+    const ContactProblem& problem = laws[k].problem();
     for (int way = 0; way < laws[k].choices(); ++way) {
       std::fill(lam.begin(), lam.end(), 0.0);
-      laws[k].choice_impulses(way, lam.data() + rows.islands()[k].row_begin);
-      v.setZero();
-      rows.add_impulses(lam.data(), v);
+      laws[k].choice_impulses(way, lam.data() + begin);
+      double apart = 0.0;
+      for (int i = 0; i < problem.size; ++i) apart += problem.g(i, i) * lam[begin + i] * lam[begin + i];
+      p.setZero();
+      rows.add_impulses(lam.data(), p);
+      v = p;
       solve_mass_matrix(*model, *data, v);
+      if (!(p.dot(v) > none * apart)) continue;
       const Eigen::Index at = soft.ways.cols();
       soft.ways.conservativeResize(Eigen::NoChange, at + 1);
       soft.ways.col(at) << v, Eigen::Map<const VectorX>(lam.data(), rows.size());
-      if (!(v.norm() > 0.0)) return false;
       soft.ways.col(at) /= v.norm();
     }
   }
+  if (soft.ways.cols() == 0) return true;
   const Eigen::ColPivHouseholderQR<MatrixX> felt(soft.ways.topRows(nv));
   soft.measure = felt.solve(MatrixX::Identity(nv, nv));
   return felt.rank() == soft.ways.cols();
@@ -164,6 +172,7 @@ bool ImpulseDerivatives::Work::find_soft_limit(bool with_parameters) {
 
 // dw: on entry that of the hard laws.
 void ImpulseDerivatives::Work::soft_along(const ConstVectorRef& dz, VectorRef dw) {
+  if (soft.ways.cols() == 0) return;
   VectorX dv = -dw.head(nv), each(dw.size());
   for (int side = 0; side < 3; ++side) {
     ImpulseDerivatives& there = soft.side[side]->derivatives;
@@ -176,6 +185,7 @@ void ImpulseDerivatives::Work::soft_along(const ConstVectorRef& dz, VectorRef dw
 
 // z_bar -= (dr/dz)^T (dr/dw)^-T (the part of w_bar that is felt by soft laws); on return w_bar is the rest.
 void ImpulseDerivatives::Work::soft_against(VectorRef w_bar, VectorRef z_bar) {
+  if (soft.ways.cols() == 0) return;
   const VectorX v_bar = soft.measure.transpose() * (soft.ways.transpose() * w_bar);
   VectorX y(w_bar.size()), part(z_bar.size());
   for (int side = 0; side < 3; ++side) {
