@@ -177,9 +177,11 @@ StepReport impulse_step(const Model& model, Data& data, ImpulseWork& work, const
       report.contact =
           solve_frozen(work, *settings.frozen, gravity_step) ? SolveStatus::solved : SolveStatus::inexact;
       apply_impulses(model, data, work);
-      propagate_motion(model, data, work.v_next.data(), nullptr);
+      faster = work.v_next.allFinite() && outran(model, data, work, h);
       work.rows.move_idle(model, data, work.colliders, work.contacts, h, state.q, work.v_next);
-      break;
+      if (!faster) break;
+      propagate_motion(model, data, state.v.data(), nullptr);
+      continue;
     }
     // What the pass before found is the best guess for a pass with more rows.
     const WarmStart& start = pass == 0 ? warm : work.again;
