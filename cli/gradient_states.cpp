@@ -65,7 +65,8 @@ class Trajectories {
     begin();
     for (int made = 0, passed_over = 0; made < count;) {
       CheckedState next = sample();
-      const Events seen = events_after(next);
+      Events seen;
+      if (!events_after(next, seen) && passed_over++ < patience * count) continue;
       insists_ = missing[carries] > 0 && passed_over > shyness * count;
       touched_ = seen[carries];
       bool welcome = std::accumulate(missing.begin(), missing.end(), 0) < count - made;
@@ -199,15 +200,15 @@ class Trajectories {
       if (lost) begin();
     }
     CheckedState found{step_.next, step_.input, false};
-    disturb(found.state);
+    disturb(found);
     return found;
   }
 
   // Trajectories lead to states that have no derivative, and next to them are states that do.
-  void disturb(State& state) {
-    leave_ends(state);
-    shift(state);
-    stir(state);
+  void disturb(CheckedState& found) {
+    leave_ends(found.state);
+    shift(found);
+    stir(found.state);
   }
 
   // Steps take joints to the very end of their range and leave them there, where there is no derivative if
@@ -228,14 +229,29 @@ class Trajectories {
   }
 
   // Alike, bodies that came to rest on each other have gaps that vanish to the last digit: there is no
-  // derivative if dry friction holds the joints between them.
-  void shift(State& state) {
+  // derivative if dry friction, or the ends of their ranges, hold the joints between them.
+  void shift(CheckedState& found) {
     constexpr double a_little = 2e-5;
-    if (!has(model_, ParameterKind::dry_friction)) return;
+    if (!has(model_, ParameterKind::dry_friction) && !touches_itself(found)) return;
     VectorX step(model_.nv());
     for (double& x : step) x = a_little * normal();
-    const VectorX q = state.q;
-    integrate(model_, q, in_loop_.select(0.0, step), 1.0, state.q);
+    const VectorX q = found.state.q;
+    integrate(model_, q, in_loop_.select(0.0, step), 1.0, found.state.q);
+  }
+
+  bool touches_itself(const CheckedState& start) {
+    const Step probe = simulation_.step(start.state, start.input);
+    if (!probe.ok()) return false;
+    const Simulation::Lease workspace(simulation_, probe.serial);
+    const ImpulseWork& work = *workspace->contact;
+    return std::any_of(work.rows.items().begin(), work.rows.items().end(), [&](const Item& item) {
+      if (item.kind != RowKind::contact || work.rows.mode[work.rows.row_of(item)] == RowMode::free)
+        return false;
+      const Quad& quad = work.rows.quads()[item.quad];
+      const auto& pair = work.contacts.list[static_cast<size_t>(item.index)].pair;
+      return quad.tree[1] < 0 && work.colliders.list()[pair.a].link != 0 &&
+             work.colliders.list()[pair.b].link != 0;
+    });
   }
 
   // Bodies that came to rest touch each other without a load, or creep at the least speed a solver can tell.
@@ -264,10 +280,11 @@ class Trajectories {
     });
   }
 
-  Events events_after(const CheckedState& start) {
-    Events seen{};
+  // False where biases contradict each other: a step gives way to some of them, and has no derivative.
+  bool events_after(const CheckedState& start, Events& seen) {
+    seen = {};
     const Step probe = simulation_.step(start.state, start.input);
-    if (!probe.ok()) return seen;
+    if (!probe.ok() || probe.report.contact >= SolveStatus::infeasible_bias) return false;
     const Simulation::Lease workspace(simulation_, probe.serial);
     const ContactRows& rows = workspace->contact->rows;
     for (const Item& item : rows.items()) {
@@ -280,7 +297,7 @@ class Trajectories {
       for (int i = 1; i < item.rows && !limit; ++i)
         seen[slides] |= mode[i] == RowMode::slide || mode[i] == RowMode::upper || mode[i] == RowMode::lower;
     }
-    return seen;
+    return true;
   }
 
   const Model& model_;
