@@ -29,7 +29,8 @@ using Events = std::array<bool, events>;
 constexpr int together = 20;  // states that one generator makes
 constexpr int patience = 60;  // candidates passed over, per state, until flight will do
 constexpr int shyness = 2;    // candidates passed over, per state, until robots are made to touch something
-constexpr int less_patience = 12;  // until what is rare need not be there
+constexpr double bearable = 0.005;  // m: overlaps
+constexpr int less_patience = 12;   // until what is rare need not be there
 
 bool has(const Model& model, ParameterKind kind) {
   const auto slices = model.parameters().of_kind(kind);
@@ -68,6 +69,7 @@ class Trajectories {
       Events seen;
       if (!events_after(next, seen) && passed_over++ < patience * count) continue;
       insists_ = missing[carries] > 0 && passed_over > shyness * count;
+      stretches_ = missing[at_limit] > 0 && passed_over > shyness * count;
       touched_ = seen[carries];
       bool welcome = std::accumulate(missing.begin(), missing.end(), 0) < count - made;
       for (int e = 0; e < events; ++e) welcome |= seen[e] && missing[e] > 0;
@@ -89,7 +91,6 @@ class Trajectories {
   // Where the robot stands, or as it was built; bent a little, some joints at an end of their range. Robots
   // bent into themselves are no states that a trajectory leads to, and take long to come apart.
   void begin() {
-    constexpr double bearable = 0.005;  // m
     constexpr int draws = 5;
     step_ = Step{.input = step_.input};
     step_.next = neutral_state(model_);
@@ -206,9 +207,25 @@ class Trajectories {
 
   // Trajectories lead to states that have no derivative, and next to them are states that do.
   void disturb(CheckedState& found) {
+    if (stretches_) stretch(found.state);
     leave_ends(found.state);
     shift(found);
     stir(found.state);
+  }
+
+  // Servos and springs keep joints from the ends of their ranges: one of them is taken there, on its way out,
+  // as fast as springs may take.
+  void stretch(State& state) {
+    constexpr double before_end = 2e-5;
+    const auto& joints = model_.structure().joints;
+    const auto& joint = joints[static_cast<size_t>(uniform(0.0, static_cast<double>(joints.size()) - 1e-9))];
+    if (joint.range < 0 || joint.type == JointType::ball || in_loop_[joint.dof]) return;
+    const State there = state;
+    const double* range = model_.theta().data() + joint.range;
+    const bool low = chance(0.5);
+    state.q[joint.q] = low ? range[0] + before_end : range[1] - before_end;
+    state.v[joint.dof] = (low ? -0.5 : 0.5) * std::pow(10.0, uniform(0.0, 2.0));
+    if (deepest(state.q) > bearable) state = there;
   }
 
   // Steps take joints to the very end of their range and leave them there, where there is no derivative if
@@ -312,6 +329,7 @@ class Trajectories {
   Step step_;
   int left_ = 0;
   bool insists_ = false, touched_ = false;  // on contact; that was there last
+  bool stretches_ = false;                  // joints to the ends of their ranges
 };
 
 }  // namespace

@@ -48,6 +48,21 @@ TEST(gradient_states, of_an_arm_are_in_contact_mostly) {
             30);
 }
 
+// Springs and weak motors keep the legs of some robots within their ranges.
+TEST(gradient_states, are_at_the_ends_of_ranges_sometimes) {
+  const Model model = load("spider");
+  const Simulation simulation(model, {.contact = Contact::ncp});
+  int at_ends = 0;
+  for (const CheckedState& start : trajectory_states(model, Contact::ncp, 100, 1, 2)) {
+    const Simulation::Lease workspace(simulation, simulation.step(start.state, start.input).serial);
+    const ContactRows& rows = workspace->contact->rows;
+    at_ends += std::any_of(rows.items().begin(), rows.items().end(), [&](const Item& item) {
+      return item.kind == RowKind::joint_limit && rows.mode[rows.row_of(item)] == RowMode::hold;
+    });
+  }
+  EXPECT_GE(at_ends, 10);
+}
+
 // A robot with all its joints at the ends of their ranges stands on feet that are in one plane to the last
 // digit: the one that carries nothing moves by less than any difference.
 TEST(gradient_states, are_seldom_next_to_a_change_of_modes) {
