@@ -256,18 +256,22 @@ class Trajectories {
     integrate(model_, q, in_loop_.select(0.0, step), 1.0, found.state.q);
   }
 
+  // Between parts of one robot, or where fewer joints than the contact has rows lead to it.
   bool touches_itself(const CheckedState& start) {
     const Step probe = simulation_.step(start.state, start.input);
     if (!probe.ok()) return false;
     const Simulation::Lease workspace(simulation_, probe.serial);
     const ImpulseWork& work = *workspace->contact;
-    return std::any_of(work.rows.items().begin(), work.rows.items().end(), [&](const Item& item) {
-      if (item.kind != RowKind::contact || work.rows.mode[work.rows.row_of(item)] == RowMode::free)
-        return false;
-      const Quad& quad = work.rows.quads()[item.quad];
+    const ContactRows& rows = work.rows;
+    return std::any_of(rows.items().begin(), rows.items().end(), [&](const Item& item) {
+      const Quad& quad = rows.quads()[item.quad];
+      if (item.kind != RowKind::contact || rows.mode[rows.row_of(item)] == RowMode::free) return false;
+      if (quad.tree[1] >= 0) return false;
       const auto& pair = work.contacts.list[static_cast<size_t>(item.index)].pair;
-      return quad.tree[1] < 0 && work.colliders.list()[pair.a].link != 0 &&
-             work.colliders.list()[pair.b].link != 0;
+      const auto link = [&](int collider) { return work.colliders.list()[collider].link; };
+      int joints = 0;
+      rows.for_each_run(item.quad, 0, [&](int begin, int end) { joints += end - begin; });
+      return (link(pair.a) != 0 && link(pair.b) != 0) || joints < item.rows;
     });
   }
 
