@@ -62,6 +62,34 @@ void ImpulseWork::set_numbers(const Model& variant) {
 
 namespace {
 
+// How hard laws must be to tell where contacts slide to, however slowly.
+double softness_for(const ContactProblem& problem, const RowMode* mode, const SlideState* slides) {
+  constexpr double hardest = 1e-11, clearly = 30.0;
+  double softness = usual_softness;
+  for (std::size_t k = 0; k < problem.blocks.size(); ++k) {
+    const Block& block = problem.blocks[k];
+    if (block.kind != BlockKind::contact || block.dim == 1 || mode[block.first + 1] != RowMode::slide)
+      continue;
+    while (softness > hardest &&
+           slides[k].speed < clearly * softness * problem.mobility(block) * slides[k].normal)
+      softness *= 1e-2;
+  }
+  return softness;
+}
+
+bool solve_held(ModeSystem& system, const ContactProblem& problem, const RowMode* mode, SlideState* slides,
+                double softness, double* lam, double* sigma) {
+  constexpr int most_steps = 30;
+  constexpr double rough = 1e-6;
+  system.begin(problem, nullptr, softness);
+  for (int step = 0; step < most_steps; ++step) {
+    double turned = 0.0;
+    if (!system.soft_step(problem, mode, slides, lam, sigma, turned)) return false;
+    if (turned < rough) return system.harden(problem, mode, slides, lam, sigma);
+  }
+  return false;
+}
+
 // The equations of prescribed modes, and the smallest impulses where they leave a choice.
 bool solve_frozen(ImpulseWork& work, const FrozenModes& frozen, double gravity_step) {
   ContactRows& rows = work.rows;
@@ -93,10 +121,12 @@ bool solve_frozen(ImpulseWork& work, const FrozenModes& frozen, double gravity_s
     double *lam = rows.lam.data() + at, *sigma = rows.sigma.data() + at;
     const auto begin = slides.begin() + island.block_begin;
     const std::vector<SlideState> before(begin, begin + static_cast<int>(problem.blocks.size()));
-    if (work.solver.system.solve(problem, mode, &*begin, lam, sigma, nullptr)) continue;
+    ModeSystem& system = work.solver.system;
+    if (solve_held(system, problem, mode, &*begin, softness_for(problem, mode, &*begin), lam, sigma))
+      continue;
     // Soft laws turn what slides very slowly, unless they are soft about the impulses that were found.
     std::copy(before.begin(), before.end(), begin);
-    solved &= work.solver.system.solve_near(problem, mode, &*begin, lam, sigma, near.data() + at);
+    solved &= system.solve_near(problem, mode, &*begin, lam, sigma, near.data() + at);
   }
   return solved;
 }
