@@ -51,6 +51,7 @@ class GradientCheck {
                   Reference& reference);
   bool keeps_apart(const VectorX& dz, double t);
   bool agrees_with_held(const VectorX& dz, double scale, const Reference& reference);
+  static bool agree(const Reference& one, const Reference& other, double scale);
   bool found_cold(const VectorX& dz);
   void check_adjoint(const MatrixX& by_state, const MatrixX& by_control, std::mt19937& random);
 
@@ -64,8 +65,9 @@ class GradientCheck {
   StepSignature signature_, there_;  // of the undisturbed step, of another
   GradientCertificate certificate_;
   double adjoint_error_ = 0.0, jacobian_error_ = 0.0, inconsistency_ = 0.0;
-  double noise_ = 0.0;            // of what a step returns
-  std::array<int, 8> crossed_{};  // how often each first step led to other modes, in this block
+  double noise_ = 0.0;                            // of what a step returns
+  static constexpr std::size_t first_steps = 11;  // of tables of differences
+  std::array<int, first_steps> crossed_{};  // how often each first step led to other modes, in this block
 };
 
 }  // namespace articula::cli

@@ -142,13 +142,14 @@ MatrixX parameter_directions(const Model& model, ParameterKind kind, const Vecto
         const int body = body_of(model, slice.offset);
         direction = keeps_axes(model, body) ? box_direction(model, body, random)
                                             : real_direction(model.theta().segment(slice.offset, 10), random);
-      } else if (not_negative) {
-        // Of two coefficients the larger holds: what is equal stays equal.
+      } else if (not_negative || kind == ParameterKind::limits) {
+        // Of two coefficients the larger holds, and of the ranges of two fingers that move as one the
+        // narrower: what is equal stays equal.
         for (int i = 0; i < slice.size; ++i) {
           const double value = model.theta()[slice.offset + i];
           const auto [factor, added] = factors[c].try_emplace({i, value}, 0.0);
           if (added) factor->second = uniform(random);
-          direction[i] = 0.3 * value * factor->second;
+          direction[i] = (not_negative ? 0.3 * value : scales[slice.offset + i]) * factor->second;
         }
       } else {
         for (int i = 0; i < slice.size; ++i) direction[i] = scales[slice.offset + i] * uniform(random);

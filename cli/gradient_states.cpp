@@ -26,21 +26,25 @@ enum Event { carries, slides, at_limit, bounces, events };
 constexpr double wanted[events] = {0.7, 0.2, 0.15, 0.15};
 using Events = std::array<bool, events>;
 
-constexpr int together = 20;       // states that one generator makes
-constexpr int patience = 60;       // candidates passed over, per state, until flight will do
-constexpr int less_patience = 12;  // until what is rare need not be there
+constexpr int together = 20;  // states that one generator makes
+constexpr int patience = 60;  // candidates passed over, per state, until flight will do
+constexpr int shyness = 2;    // candidates passed over, per state, until robots are made to touch something
+constexpr double bearable = 0.005;  // m: overlaps
+constexpr int less_patience = 12;   // until what is rare need not be there
+
+bool has(const Model& model, ParameterKind kind) {
+  const auto slices = model.parameters().of_kind(kind);
+  return std::any_of(slices.begin(), slices.end(), [&](const ParameterSlice& slice) {
+    return !model.theta().segment(slice.offset, slice.size).isZero(0.0);
+  });
+}
 
 // What can never happen is not waited for.
 Events possible(const Model& model, const collision::Colliders& colliders) {
-  const auto any = [&](ParameterKind kind) {
-    for (const ParameterSlice& slice : model.parameters().of_kind(kind)) {
-      if (!model.theta().segment(slice.offset, slice.size).isZero(0.0)) return true;
-    }
-    return false;
-  };
-  const bool touches = colliders.swept() || !colliders.pairs().empty(), limits = any(ParameterKind::limits);
-  return {touches || limits, touches && any(ParameterKind::friction), limits,
-          touches && any(ParameterKind::restitution)};
+  const bool touches = colliders.swept() || !colliders.pairs().empty(),
+             limits = has(model, ParameterKind::limits);
+  return {touches || limits, touches && has(model, ParameterKind::friction), limits,
+          touches && has(model, ParameterKind::restitution)};
 }
 
 class Trajectories {
@@ -62,7 +66,11 @@ class Trajectories {
     begin();
     for (int made = 0, passed_over = 0; made < count;) {
       CheckedState next = sample();
-      const Events seen = events_after(next);
+      Events seen;
+      if (!events_after(next, seen) && passed_over++ < patience * count) continue;
+      insists_ = missing[carries] > 0 && passed_over > shyness * count;
+      stretches_ = missing[at_limit] > 0 && passed_over > shyness * count;
+      touched_ = seen[carries];
       bool welcome = std::accumulate(missing.begin(), missing.end(), 0) < count - made;
       for (int e = 0; e < events; ++e) welcome |= seen[e] && missing[e] > 0;
       const int most = missing[carries] > 0 ? patience : less_patience;
@@ -83,7 +91,6 @@ class Trajectories {
   // Where the robot stands, or as it was built; bent a little, some joints at an end of their range. Robots
   // bent into themselves are no states that a trajectory leads to, and take long to come apart.
   void begin() {
-    constexpr double bearable = 0.005;  // m
     constexpr int draws = 5;
     step_ = Step{.input = step_.input};
     step_.next = neutral_state(model_);
@@ -174,7 +181,7 @@ class Trajectories {
   // Anywhere in their ranges, or a little about the middle; never at an end.
   void choose_controls() {
     step_.input.controls.resize(model_.nu());
-    const double amplitude = chance(0.3) ? 0.9 : 0.2;
+    const double amplitude = insists_ || chance(0.3) ? 0.9 : 0.2;
     for (int i = 0; i < model_.nu(); ++i) {
       const auto& range = model_.description().actuators[static_cast<size_t>(i)].control_range;
       const double low = range ? (*range)[0] : -1.0, high = range ? (*range)[1] : 1.0;
@@ -184,7 +191,8 @@ class Trajectories {
 
   CheckedState sample() {
     const int steps = 3 + static_cast<int>(uniform(0.0, 40.0));
-    if (chance(0.2)) choose_controls();  // some are held for long: robots get somewhere
+    // Some are held for long: robots get somewhere.
+    if (chance(!insists_ ? 0.2 : touched_ ? 0.0 : 0.02)) choose_controls();
     for (int i = 0; i < steps; ++i, --left_) {
       if (left_ <= 0) begin();
       simulation_.step(step_.next, step_.input, step_);
@@ -193,24 +201,82 @@ class Trajectories {
       if (lost) begin();
     }
     CheckedState found{step_.next, step_.input, false};
-    disturb(found.state);
+    disturb(found);
     return found;
   }
 
+  // Trajectories lead to states that have no derivative, and next to them are states that do.
+  void disturb(CheckedState& found) {
+    if (stretches_) stretch(found.state);
+    leave_ends(found.state);
+    shift(found);
+    stir(found.state);
+  }
+
+  // Servos and springs keep joints from the ends of their ranges: one of them is taken there, on its way out,
+  // as fast as springs may take.
+  void stretch(State& state) {
+    constexpr double before_end = 2e-5;
+    const auto& joints = model_.structure().joints;
+    const auto& joint = joints[static_cast<size_t>(uniform(0.0, static_cast<double>(joints.size()) - 1e-9))];
+    if (joint.range < 0 || joint.type == JointType::ball || in_loop_[joint.dof]) return;
+    const State there = state;
+    const double* range = model_.theta().data() + joint.range;
+    const bool low = chance(0.5);
+    state.q[joint.q] = low ? range[0] + before_end : range[1] - before_end;
+    state.v[joint.dof] = (low ? -0.5 : 0.5) * std::pow(10.0, uniform(0.0, 2.0));
+    if (deepest(state.q) > bearable) state = there;
+  }
+
   // Steps take joints to the very end of their range and leave them there, where there is no derivative if
-  // dry friction alone could hold them, or if contacts leave the joint no way out: a little before it there
-  // is one.
-  void disturb(State& state) {
-    constexpr double at_end = 1e-9, off = 2e-5;
+  // dry friction alone could hold them, or if contacts leave the joint no way out. A step from a little
+  // before it ends there all the same, and a robot with all its joints there stands on feet that are in one
+  // plane to the last digit, or is jammed: some joints are taken farther from it.
+  void leave_ends(State& state) {
+    constexpr double at_end = 1e-9, near = 2e-5, far = 5e-3;  // far: of the range
     for (const JointIndex& joint : model_.structure().joints) {
       if (joint.range < 0 || joint.type == JointType::ball) continue;
       const double* range = model_.theta().data() + joint.range;
       double& q = state.q[joint.q];
-      if (std::abs(q - range[0]) < at_end) q += off * std::abs(normal());
-      if (std::abs(q - range[1]) < at_end) q -= off * std::abs(normal());
+      const bool low = std::abs(q - range[0]) < at_end, high = std::abs(q - range[1]) < at_end;
+      if (!low && !high) continue;
+      const double off = (chance(0.5) ? near : far * (range[1] - range[0])) * std::abs(normal());
+      q += low ? off : -off;
     }
-    // Bodies that came to rest touch each other without a load, or creep at the least speed a solver can
-    // tell: there is no derivative there, and next to it there is.
+  }
+
+  // Alike, bodies that came to rest on each other have gaps that vanish to the last digit: there is no
+  // derivative if dry friction, or the ends of their ranges, hold the joints between them.
+  void shift(CheckedState& found) {
+    constexpr double a_little = 2e-5;
+    if (!has(model_, ParameterKind::dry_friction) && !touches_itself(found)) return;
+    VectorX step(model_.nv());
+    for (double& x : step) x = a_little * normal();
+    const VectorX q = found.state.q;
+    integrate(model_, q, in_loop_.select(0.0, step), 1.0, found.state.q);
+  }
+
+  // Between parts of one robot, or where fewer joints than the contact has rows lead to it.
+  bool touches_itself(const CheckedState& start) {
+    const Step probe = simulation_.step(start.state, start.input);
+    if (!probe.ok()) return false;
+    const Simulation::Lease workspace(simulation_, probe.serial);
+    const ImpulseWork& work = *workspace->contact;
+    const ContactRows& rows = work.rows;
+    return std::any_of(rows.items().begin(), rows.items().end(), [&](const Item& item) {
+      const Quad& quad = rows.quads()[item.quad];
+      if (item.kind != RowKind::contact || rows.mode[rows.row_of(item)] == RowMode::free) return false;
+      if (quad.tree[1] >= 0) return false;
+      const auto& pair = work.contacts.list[static_cast<size_t>(item.index)].pair;
+      const auto link = [&](int collider) { return work.colliders.list()[collider].link; };
+      int joints = 0;
+      rows.for_each_run(item.quad, 0, [&](int begin, int end) { joints += end - begin; });
+      return (link(pair.a) != 0 && link(pair.b) != 0) || joints < item.rows;
+    });
+  }
+
+  // Bodies that came to rest touch each other without a load, or creep at the least speed a solver can tell.
+  void stir(State& state) {
     const double speed = chance(0.6) ? 0.1 : 1e-3;
     const VectorX v = state.v;
     for (int i = 0; i < 20 && (i == 0 || hardly_moves_in_medium(state)); ++i) {
@@ -235,10 +301,11 @@ class Trajectories {
     });
   }
 
-  Events events_after(const CheckedState& start) {
-    Events seen{};
+  // False where biases contradict each other: a step gives way to some of them, and has no derivative.
+  bool events_after(const CheckedState& start, Events& seen) {
+    seen = {};
     const Step probe = simulation_.step(start.state, start.input);
-    if (!probe.ok()) return seen;
+    if (!probe.ok() || probe.report.contact >= SolveStatus::infeasible_bias) return false;
     const Simulation::Lease workspace(simulation_, probe.serial);
     const ContactRows& rows = workspace->contact->rows;
     for (const Item& item : rows.items()) {
@@ -251,7 +318,7 @@ class Trajectories {
       for (int i = 1; i < item.rows && !limit; ++i)
         seen[slides] |= mode[i] == RowMode::slide || mode[i] == RowMode::upper || mode[i] == RowMode::lower;
     }
-    return seen;
+    return true;
   }
 
   const Model& model_;
@@ -265,6 +332,8 @@ class Trajectories {
   std::normal_distribution<double> normal_;
   Step step_;
   int left_ = 0;
+  bool insists_ = false, touched_ = false;  // on contact; that was there last
+  bool stretches_ = false;                  // joints to the ends of their ranges
 };
 
 }  // namespace

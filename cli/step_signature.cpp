@@ -98,6 +98,7 @@ bool StepSignature::same_sides(const StepSignature& there) const {
 
 bool passes_through(const ContactRows& held) {
   constexpr double clearly = 1e-5;  // m/s
+  if (held.least_idle_velocity() < -clearly) return true;
   for (const Item& item : held.items()) {
     const bool one_sided = item.kind == RowKind::contact || item.kind == RowKind::joint_limit ||
                            item.kind == RowKind::tendon_limit;

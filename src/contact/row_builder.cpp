@@ -330,13 +330,16 @@ void ContactRows::Builder::add_tendon(Quad& quad, int lane, int tendon, double s
 
 // ------------------------------------------------------------------ limits
 
-// What parts needs no row, unless impulses turn it round: that is asked when they are known.
+// What parts needs no row, unless impulses turn it round: that is asked when they are known. Modes that are
+// held keep theirs.
 bool ContactRows::Builder::left_out(RowKind kind, int index, bool upper, std::uint64_t key, double phi,
                                     double rate) {
   const double velocity = phi / settings.dt + rate;
   if (!(velocity > settings.parting_speed)) return false;
   const auto& called = rows.called_;
   if (std::find(called.begin(), called.end(), key) != called.end()) return false;
+  const FrozenModes::Entry* held = settings.frozen != nullptr ? settings.frozen->find(key) : nullptr;
+  if (held != nullptr && held->mode[0] != RowMode::free) return false;
   rows.idle_.push_back({kind, index, upper, key, phi, velocity});
   return true;
 }

@@ -66,9 +66,10 @@ struct ImpulseDerivatives::Work {
   bool solve_softly(double softness, const std::vector<RowMode>& soft_modes, std::vector<double>& lam,
                     std::vector<double>& velocities);
   bool find_weight_rates(bool with_parameters);
+  bool find_soft_ways();
   bool softly(int island) const { return !softness.empty() && softness[island] > 0.0; }
   void soft_along(const ConstVectorRef& dz, VectorRef dw);
-  void soft_against(const ConstVectorRef& w_bar, VectorRef z_bar);
+  void soft_against(VectorRef w_bar, VectorRef z_bar);
   void add_softening_along(const ConstVectorRef& dz);
   void add_softening_against(VectorRef z_bar) const;
 
@@ -130,7 +131,8 @@ struct ImpulseDerivatives::Work {
     std::vector<RowMode> modes;
     std::vector<double> softness[3];  // per island
     std::unique_ptr<Shifted> side[3];
-    MatrixX weight_rates;  // items x inputs: dR/dz
+    MatrixX weight_rates;   // items x inputs: dR/dz
+    MatrixX ways, measure;  // Z: unknowns x choices; (top rows of Z)^+: choices x nv
   } soft;
   // Of such a step: how soft the laws of each island are (or none is), and how its weights change.
   std::vector<double> softness;

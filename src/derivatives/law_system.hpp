@@ -49,6 +49,9 @@ class LawSystem {
   // Finds the ways in which it could be shared otherwise, and returns how many there are: null vectors of K
   // that involve what slides, free of those that do not (in the metric of Q).
   int find_choices();
+  int choices() const {
+    return unknowns_.empty() ? 0 : static_cast<int>(choice_z_.size() / unknowns_.size());
+  }
   void choice_impulses(int choice, double* lam) const;                // B z, added
   void choice_covectors(int choice, double* c_bar, double* rho_bar);  // of solve_transposed, for y
   // A contact that stands still has friction at its bound: in which direction it gives way is not known.

@@ -244,7 +244,6 @@ void ImpulseDerivatives::Work::choose_against(VectorRef w_bar, VectorRef z_bar) 
   find_choice(wants_parameters);
   if (soft.active) {
     soft_against(w_bar, z_bar);
-    w_bar.setZero();
     return;
   }
   if (choice.count() == 0) return;
@@ -263,6 +262,7 @@ void ImpulseDerivatives::Work::choose_columns() {
     VectorX dz = VectorX::Zero(in.size), dw(nv + rows);
     for (int i = 0; i < inputs; ++i) {
       dz[i] = 1.0;
+      dw << blocks.col(i), row_columns.col(i);
       soft_along(dz, dw);
       blocks.col(i) = dw.head(nv);
       dz[i] = 0.0;

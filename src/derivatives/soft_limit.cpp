@@ -5,7 +5,11 @@
 // so that its force turns with velocities of that order. Soft laws are those of G + eps R, and regular: their
 // derivatives are those of any step, at their own solution, with one more term for the change of R. Of three
 //   D = 8/3 D(eps) - 2 D(2 eps) + 1/3 D(4 eps)
-// is left an error of order eps^3.
+// is left an error of order eps^3. What the hard laws say themselves they say better: of the soft ones only
+// the share of the choices Z (load_choice.cpp) is taken, as far as it is felt in the motion,
+//   dw <- dw + Z Z_v^+ (D dz - dv).
+
+#include <Eigen/QR>
 
 #include <algorithm>
 #include <cmath>
@@ -82,6 +86,40 @@ bool ImpulseDerivatives::Work::find_weight_rates(bool with_parameters) {
   return true;
 }
 
+// Loads shared otherwise, and the motion they make; of those that make none nobody need know.
+bool ImpulseDerivatives::Work::find_soft_ways() {
+  constexpr double none = 1e-18;  // of the energy that the same impulses have apart
+  const ContactRows& rows = step->rows;
+  soft.ways.resize(nv + rows.size(), 0);
+  soft.measure.resize(0, nv);
+  std::vector<double> lam(rows.size());
+  VectorX p(nv), v(nv);
+  for (size_t k = 0; k < rows.islands().size(); ++k) {
+    if (!(soft.softness[0][k] > 0.0)) continue;
+    const int begin = rows.islands()[k].row_begin;
+    const ContactProblem& problem = laws[k].problem();
+    for (int way = 0; way < laws[k].choices(); ++way) {
+      std::fill(lam.begin(), lam.end(), 0.0);
+      laws[k].choice_impulses(way, lam.data() + begin);
+      double apart = 0.0;
+      for (int i = 0; i < problem.size; ++i) apart += problem.g(i, i) * lam[begin + i] * lam[begin + i];
+      p.setZero();
+      rows.add_impulses(lam.data(), p);
+      v = p;
+      solve_mass_matrix(*model, *data, v);
+      if (!(p.dot(v) > none * apart)) continue;
+      const Eigen::Index at = soft.ways.cols();
+      soft.ways.conservativeResize(Eigen::NoChange, at + 1);
+      soft.ways.col(at) << v, Eigen::Map<const VectorX>(lam.data(), rows.size());
+      soft.ways.col(at) /= v.norm();
+    }
+  }
+  if (soft.ways.cols() == 0) return true;
+  const Eigen::ColPivHouseholderQR<MatrixX> felt(soft.ways.topRows(nv));
+  soft.measure = felt.solve(MatrixX::Identity(nv, nv));
+  return felt.rank() == soft.ways.cols();
+}
+
 // False if there is no need for it, or soft laws lead elsewhere.
 bool ImpulseDerivatives::Work::find_soft_limit(bool with_parameters) {
   const ContactRows& rows = step->rows;
@@ -128,33 +166,39 @@ bool ImpulseDerivatives::Work::find_soft_limit(bool with_parameters) {
     off = std::max(off, std::abs(limit - rows.lam[i]));
   }
   constexpr double same = 1e-5;
-  soft.active = off <= same * largest && find_weight_rates(with_parameters);
+  soft.active = off <= same * largest && find_soft_ways() && find_weight_rates(with_parameters);
   return soft.active;
 }
 
+// dw: on entry that of the hard laws.
 void ImpulseDerivatives::Work::soft_along(const ConstVectorRef& dz, VectorRef dw) {
-  dw.setZero();
-  VectorX each(dw.size());
+  if (soft.ways.cols() == 0) return;
+  VectorX dv = -dw.head(nv), each(dw.size());
   for (int side = 0; side < 3; ++side) {
     ImpulseDerivatives& there = soft.side[side]->derivatives;
     there.residual_along(dz, each);
     there.solve(each);
-    dw -= weights[side] * each;
+    dv -= weights[side] * each.head(nv);
   }
+  dw += soft.ways * (soft.measure * dv);
 }
 
-// z_bar -= (dr/dz)^T (dr/dw)^-T w_bar
-void ImpulseDerivatives::Work::soft_against(const ConstVectorRef& w_bar, VectorRef z_bar) {
+// z_bar -= (dr/dz)^T (dr/dw)^-T (the part of w_bar that is felt by soft laws); on return w_bar is the rest.
+void ImpulseDerivatives::Work::soft_against(VectorRef w_bar, VectorRef z_bar) {
+  if (soft.ways.cols() == 0) return;
+  const VectorX v_bar = soft.measure.transpose() * (soft.ways.transpose() * w_bar);
   VectorX y(w_bar.size()), part(z_bar.size());
   for (int side = 0; side < 3; ++side) {
     ImpulseDerivatives& there = soft.side[side]->derivatives;
     there.want_parameters(wants_parameters);
-    y = w_bar;
+    y.setZero();
+    y.head(nv) = v_bar;
     there.solve_transposed(y);
     part.setZero();
     there.residual_against(y, part);
     z_bar += weights[side] * part;
   }
+  w_bar.head(nv) -= v_bar;
 }
 
 // Soft velocities change with the weights: dsigma += eps dR lam.

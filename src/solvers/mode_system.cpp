@@ -310,14 +310,18 @@ void ModeSystem::start_from(const double* lam) {
     x_[k] = unknowns_[k].across ? 0.0 : lam[unknowns_[k].row];
 }
 
-bool ModeSystem::soft_step(const ContactProblem& problem, const RowMode* mode, SlideState* slides,
-                           double* lam, double* soft, double& turned) {
+void ModeSystem::fix_bounds(const ContactProblem& problem, const RowMode* mode) {
   fixed_.assign(problem.size, 0.0);
   for (const Block& block : problem.blocks) {
     if (block.kind != BlockKind::interval) continue;
     if (mode[block.first] == RowMode::upper) fixed_[block.first] = block.bound;
     if (mode[block.first] == RowMode::lower) fixed_[block.first] = -block.bound;
   }
+}
+
+bool ModeSystem::soft_step(const ContactProblem& problem, const RowMode* mode, SlideState* slides,
+                           double* lam, double* soft, double& turned) {
+  fix_bounds(problem, mode);
   list_unknowns(problem, mode, slides, unknowns_);
   start_from(centre_.data());
   if (!factor_system(problem, softness_) || !solve_linear(problem, softness_, 2, lam, soft)) return false;
@@ -378,6 +382,14 @@ bool ModeSystem::harden(const ContactProblem& problem, const RowMode* mode, Slid
     if (!factor_system(problem, softness_)) return false;
   }
   return false;
+}
+
+bool ModeSystem::stand_still(const ContactProblem& problem, const RowMode* mode, const SlideState* slides,
+                             double* lam, double* sigma) {
+  fix_bounds(problem, mode);
+  list_unknowns(problem, mode, slides, unknowns_);
+  start_from(lam);
+  return factor_system(problem, softness_) && solve_linear(problem, 0.0, most_corrections, lam, sigma);
 }
 
 bool ModeSystem::solve(const ContactProblem& problem, const RowMode* mode, SlideState* slides, double* lam,

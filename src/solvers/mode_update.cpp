@@ -393,7 +393,8 @@ void modes_at(const ContactProblem& problem, double softness, const double* lam,
   }
 }
 
-void modes_of_motion(const ContactProblem& problem, const double* sigma, double tolerance, RowMode* mode) {
+void modes_of_motion(const ContactProblem& problem, const double* lam, const double* sigma, double tolerance,
+                     RowMode* mode) {
   const auto bounded = [&](int row) {
     return sigma[row] > tolerance ? RowMode::lower : sigma[row] < -tolerance ? RowMode::upper : RowMode::hold;
   };
@@ -403,7 +404,7 @@ void modes_of_motion(const ContactProblem& problem, const double* sigma, double 
     if (block.kind == BlockKind::equality) continue;
     if (block.kind == BlockKind::interval) {
       mode[n] = bounded(n);
-    } else if (sigma[n] > tolerance) {
+    } else if (sigma[n] > tolerance && problem.mobility(block) * lam[n] <= tolerance) {
       std::fill(mode + n, mode + n + block.dim, RowMode::free);
     } else if (block.kind == BlockKind::contact) {
       double slip = 0.0, mu = 0.0;

@@ -42,7 +42,9 @@ void read_modes(const ContactProblem& problem, const double* lam, const double* 
 void modes_at(const ContactProblem& problem, double softness, const double* lam, const double* soft,
               RowMode* mode, SlideState* slides);
 
-// Modes by motion alone: a row is held if its velocity vanishes, whoever carries the load.
-void modes_of_motion(const ContactProblem& problem, const double* sigma, double tolerance, RowMode* mode);
+// Modes by motion: a row is held if its velocity vanishes, whoever carries the load. What carries one is not
+// free, though it part by the rounding errors of a solver, or by slack.
+void modes_of_motion(const ContactProblem& problem, const double* lam, const double* sigma, double tolerance,
+                     RowMode* mode);
 
 }  // namespace articula

@@ -157,9 +157,43 @@ void judge(Task& task, SolveStage stage, SolveStatus status) {
   task.report.status = granted ? std::max(status, SolveStatus::infeasible_bias) : status;
 }
 
+namespace {
+
+// Of a contact that yields, or was thought to slide, sigma_N and sigma_T are in equations that are nearly
+// combinations of others: some 1e-12 of the velocities are left. By its motion it holds, and sigma = 0 says
+// more.
+void stand_still(Task& task) {
+  constexpr double rounding = 1e-15, borne = 1e-10;  // borne: what forces then leave their cones by
+  const ContactProblem& problem = task.problem;
+  std::vector<RowMode>& mode = task.work.still_mode;
+  mode.assign(task.mode, task.mode + problem.size);
+  double motion = 0.0;
+  bool creeps = false;
+  for (int i = 0; i < problem.size; ++i) {
+    if (task.guess[i] == RowMode::free) mode[i] = RowMode::free;  // carries nothing
+    if (mode[i] != RowMode::hold) continue;
+    motion = std::max(motion, std::abs(task.sigma[i]));
+    creeps = creeps || task.guess[i] != RowMode::hold;
+  }
+  if (!creeps || motion <= rounding * problem.velocity_scale) return;
+  std::vector<double>&lam = task.work.still, &sigma = task.work.still_sigma;
+  lam.assign(task.lam, task.lam + problem.size);
+  sigma.assign(task.sigma, task.sigma + problem.size);
+  const double most = contact_residual(problem, lam.data(), sigma.data()) + borne * problem.velocity_scale;
+  if (!task.work.system.stand_still(problem, mode.data(), task.slides, lam.data(), sigma.data()) ||
+      !(contact_residual(problem, lam.data(), sigma.data()) <= most))
+    return;
+  std::copy(lam.begin(), lam.end(), task.lam);
+  std::copy(sigma.begin(), sigma.end(), task.sigma);
+}
+
+}  // namespace
+
 bool conclude(Task& task, SolveStage stage) {
-  modes_of_motion(task.problem, task.sigma, motion_tolerance(task.problem, task.lam), task.mode);
-  judge(task, stage, task.work.system.determinant_sign() < 0.0 ? SolveStatus::multiple : SolveStatus::solved);
+  const bool several = task.work.system.determinant_sign() < 0.0;
+  modes_of_motion(task.problem, task.lam, task.sigma, motion_tolerance(task.problem, task.lam), task.mode);
+  stand_still(task);
+  judge(task, stage, several ? SolveStatus::multiple : SolveStatus::solved);
   return task.report.relative_residual <= exact;
 }
 

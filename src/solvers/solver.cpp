@@ -22,9 +22,10 @@ void ContactSolver::reserve(int rows, int block_count) {
   seen.reserve(most_seen);
   moves.reserve(block_count);
   first.reserve(rows);
+  still_mode.reserve(rows);
   first_slides.reserve(block_count);
-  for (std::vector<double>* vector : {&start, &trial, &trial_sigma, &between, &between_sigma, &approximate,
-                                      &dilated, &kept, &relaxed, &balance})
+  for (std::vector<double>* vector : {&start, &trial, &trial_sigma, &between, &between_sigma, &still,
+                                      &still_sigma, &approximate, &dilated, &kept, &relaxed, &balance})
     vector->reserve(rows);
   compliant.reserve(static_cast<std::size_t>(rows) * rows);
 }
@@ -169,7 +170,7 @@ SolveReport solve_contact(const ContactProblem& given, ContactSolver& work, bool
   std::copy(work.approximate.begin(), work.approximate.end(), lam);
   contact_velocities(problem, lam, sigma);
   read_modes(problem, lam, sigma, 1e-9 * problem.velocity_scale, guess.mode, task.slides);
-  modes_of_motion(problem, sigma, 1e-6 * problem.velocity_scale, mode);
+  modes_of_motion(problem, lam, sigma, 1e-6 * problem.velocity_scale, mode);
   judge(task, SolveStage::failed, SolveStatus::inexact);
   if (task.report.relative_residual <= exact) task.report.status = SolveStatus::multiple;
   return task.report;

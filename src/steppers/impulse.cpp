@@ -62,6 +62,34 @@ void ImpulseWork::set_numbers(const Model& variant) {
 
 namespace {
 
+// How hard laws must be to tell where contacts slide to, however slowly.
+double softness_for(const ContactProblem& problem, const RowMode* mode, const SlideState* slides) {
+  constexpr double hardest = 1e-11, clearly = 30.0;
+  double softness = usual_softness;
+  for (std::size_t k = 0; k < problem.blocks.size(); ++k) {
+    const Block& block = problem.blocks[k];
+    if (block.kind != BlockKind::contact || block.dim == 1 || mode[block.first + 1] != RowMode::slide)
+      continue;
+    while (softness > hardest &&
+           slides[k].speed < clearly * softness * problem.mobility(block) * slides[k].normal)
+      softness *= 1e-2;
+  }
+  return softness;
+}
+
+bool solve_held(ModeSystem& system, const ContactProblem& problem, const RowMode* mode, SlideState* slides,
+                double softness, double* lam, double* sigma) {
+  constexpr int most_steps = 30;
+  constexpr double rough = 1e-6;
+  system.begin(problem, nullptr, softness);
+  for (int step = 0; step < most_steps; ++step) {
+    double turned = 0.0;
+    if (!system.soft_step(problem, mode, slides, lam, sigma, turned)) return false;
+    if (turned < rough) return system.harden(problem, mode, slides, lam, sigma);
+  }
+  return false;
+}
+
 // The equations of prescribed modes, and the smallest impulses where they leave a choice.
 bool solve_frozen(ImpulseWork& work, const FrozenModes& frozen, double gravity_step) {
   ContactRows& rows = work.rows;
@@ -93,10 +121,12 @@ bool solve_frozen(ImpulseWork& work, const FrozenModes& frozen, double gravity_s
     double *lam = rows.lam.data() + at, *sigma = rows.sigma.data() + at;
     const auto begin = slides.begin() + island.block_begin;
     const std::vector<SlideState> before(begin, begin + static_cast<int>(problem.blocks.size()));
-    if (work.solver.system.solve(problem, mode, &*begin, lam, sigma, nullptr)) continue;
+    ModeSystem& system = work.solver.system;
+    if (solve_held(system, problem, mode, &*begin, softness_for(problem, mode, &*begin), lam, sigma))
+      continue;
     // Soft laws turn what slides very slowly, unless they are soft about the impulses that were found.
     std::copy(before.begin(), before.end(), begin);
-    solved &= work.solver.system.solve_near(problem, mode, &*begin, lam, sigma, near.data() + at);
+    solved &= system.solve_near(problem, mode, &*begin, lam, sigma, near.data() + at);
   }
   return solved;
 }
@@ -120,10 +150,6 @@ void solve_islands(ImpulseWork& work, double gravity_step, bool warm, StepReport
     report.contact = std::max(report.contact, solved.status);
     work.ambiguous |= solved.status == SolveStatus::multiple;
     report.iterations += solved.iterations;
-    // Where biases contradict each other a row may part by its slack and carry a load: it holds.
-    for (int i = island.row_begin; i < island.row_begin + island.rows; ++i) {
-      if (rows.mode[i] == RowMode::free && rows.lam[i] != 0.0) rows.mode[i] = RowMode::hold;
-    }
   }
 }
 
@@ -162,11 +188,7 @@ StepReport impulse_step(const Model& model, Data& data, ImpulseWork& work, const
   if (report.status != StepStatus::ok) return report;
   RowSettings row_settings{h, settings.law, settings.recovery_speed,
                            settings.bounce_speed < 0.0 ? 2.0 * gravity_step : settings.bounce_speed};
-
-  if (settings.frozen != nullptr) {
-    row_settings.frozen = settings.frozen;
-    row_settings.parting_speed = everything;
-  }
+  row_settings.frozen = settings.frozen;
 
   std::fill(work.speed.begin(), work.speed.end(), 0.0);
   add_speeds(model, data, work, work.v_free);
@@ -185,7 +207,11 @@ StepReport impulse_step(const Model& model, Data& data, ImpulseWork& work, const
       report.contact =
           solve_frozen(work, *settings.frozen, gravity_step) ? SolveStatus::solved : SolveStatus::inexact;
       apply_impulses(model, data, work);
-      break;
+      faster = work.v_next.allFinite() && outran(model, data, work, h);
+      work.rows.move_idle(model, data, work.colliders, work.contacts, h, state.q, work.v_next);
+      if (!faster) break;
+      propagate_motion(model, data, state.v.data(), nullptr);
+      continue;
     }
     // What the pass before found is the best guess for a pass with more rows.
     const WarmStart& start = pass == 0 ? warm : work.again;

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "articula/io/load.hpp"
+#include "articula/io/mjcf.hpp"
+#include "articula/model/builder.hpp"
 #include "articula/simulation/disturbed_step.hpp"
 #include "cli/gradient_check.hpp"
 
@@ -36,6 +40,113 @@ TEST(gradient_states, the_step_with_its_own_modes_held_is_the_step) {
           << name << " " << i;
       ++i;
     }
+  }
+}
+
+// Servos keep arms where they are told to be: some must be told to be where something is in the way.
+TEST(gradient_states, of_an_arm_are_in_contact_mostly) {
+  const auto states = trajectory_states(load("arm"), Contact::ncp, 60, 1, 2);
+  EXPECT_GE(std::count_if(states.begin(), states.end(), [](const CheckedState& s) { return s.in_contact; }),
+            30);
+}
+
+// A contact that sticks has three rows, and two joints lead to it: where its gap vanishes to the last digit
+// any other gap makes it slide.
+TEST(gradient_states, of_few_joints_have_derivatives) {
+  const Model model = build(parse_mjcf(R"(<mujoco><worldbody><geom type="plane" size="5 5 1"/>
+      <body pos="0 0 0.3"><joint axis="0 0 1" damping="0.1"/><joint axis="0 1 0" damping="0.1"/>
+        <geom type="capsule" fromto="0 0 0 0.6 0 0" size="0.03" mass="1"/></body>
+      </worldbody></mujoco>)"));
+  for (const Contact law : {Contact::lcp, Contact::ncp}) {
+    const Simulation simulation(model, {.contact = law});
+    StepJacobians jacobians;
+    int one_sided = 0;
+    for (const CheckedState& start : trajectory_states(model, law, 100, 1, 2)) {
+      simulation.jacobians(simulation.step(start.state, start.input), {}, jacobians);
+      one_sided += jacobians.certificate.one_sided;
+    }
+    EXPECT_LE(one_sided, 5);
+  }
+}
+
+// Springs and weak motors keep the legs of some robots within their ranges.
+TEST(gradient_states, are_at_the_ends_of_ranges_sometimes) {
+  const Model model = load("spider");
+  const Simulation simulation(model, {.contact = Contact::ncp});
+  int at_ends = 0;
+  for (const CheckedState& start : trajectory_states(model, Contact::ncp, 100, 1, 2)) {
+    const Simulation::Lease workspace(simulation, simulation.step(start.state, start.input).serial);
+    const ContactRows& rows = workspace->contact->rows;
+    at_ends += std::any_of(rows.items().begin(), rows.items().end(), [&](const Item& item) {
+      return item.kind == RowKind::joint_limit && rows.mode[rows.row_of(item)] == RowMode::hold;
+    });
+  }
+  EXPECT_GE(at_ends, 10);
+}
+
+// A robot with all its joints at the ends of their ranges stands on feet that are in one plane to the last
+// digit: the one that carries nothing moves by less than any difference.
+TEST(gradient_states, are_seldom_next_to_a_change_of_modes) {
+  const Model model = load("ant");
+  Simulation simulation(model, {.contact = Contact::lcp});
+  int near = 0;
+  for (const CheckedState& start : trajectory_states(model, Contact::lcp, 100, 1, 2)) {
+    const Step taken = simulation.step(start.state, start.input);
+    near += simulation.jacobians(taken).certificate.velocity_margin < 1e-7;
+  }
+  EXPECT_LE(near, 5);
+}
+
+// Fingers that move as one have ranges that end together: what is equal stays equal.
+TEST(gradient_check, moves_ends_of_ranges_that_a_joint_shares_together) {
+  const Model model = load("arm");
+  State state = neutral_state(model);
+  for (int j = model.nq() - 2; j < model.nq(); ++j) state.q[j] = 0.04 - 1e-5;
+  state.v.tail(2).setConstant(0.1);
+  GradientCheck check(model, Contact::ncp);
+  std::vector<BlockResult> blocks;
+  ASSERT_TRUE(check.run(state, {.controls = VectorX::Constant(model.nu(), 0.039)}, 1, blocks));
+  const auto limits = std::find(block_names().begin(), block_names().end(), "limits") - block_names().begin();
+  EXPECT_TRUE(blocks[limits].present && !blocks[limits].true_left_out);
+  EXPECT_GT(blocks[limits].largest, 1.0);
+  EXPECT_LE(blocks[limits].true_error, 1e-6);
+  EXPECT_LE(blocks[limits].frozen_error, 1e-6);
+}
+
+// Loads that may be shared in many ways leave more to rounding with modes held than laws do: the step as it
+// is tells the same, better.
+TEST(gradient_check, takes_the_better_of_two_tables_that_agree) {
+  const Model model = load("half_cheetah");
+  const auto states = trajectory_states(model, Contact::lcp, 500, 1, 2);
+  GradientCheck check(model, Contact::lcp);
+  std::vector<BlockResult> blocks;
+  ASSERT_TRUE(check.run(states[216].state, states[216].input, 1 + 7919 * 216, blocks));
+  for (size_t k = 0; k < blocks.size(); ++k) EXPECT_LE(blocks[k].frozen_error, 1e-6) << block_names()[k];
+}
+
+// A plate that comes to rest slides by nanometres a second, each corner elsewhere: soft laws would turn them.
+TEST(gradient_check, holds_modes_of_what_slides_by_nanometres) {
+  const Model model = load("plate_gripper");
+  const auto states = trajectory_states(model, Contact::ncp, 500, 1, 2);
+  GradientCheck check(model, Contact::ncp);
+  std::vector<BlockResult> blocks;
+  for (const int i : {353, 435}) {
+    ASSERT_TRUE(check.run(states[i].state, states[i].input, 1 + 7919 * i, blocks));
+    for (size_t k = 0; k < blocks.size(); ++k)
+      EXPECT_LE(blocks[k].frozen_error, 1e-6) << i << " " << block_names()[k];
+  }
+}
+
+// What slides by 0.1 mm/s on a robot that hardly gives way turns within the shortest steps.
+TEST(gradient_check, finds_differences_of_what_slides_slowly) {
+  const Model model = load("hopper");
+  const auto states = trajectory_states(model, Contact::ncp, 500, 1, 2);
+  GradientCheck check(model, Contact::ncp);
+  std::vector<BlockResult> blocks;
+  ASSERT_TRUE(check.run(states[438].state, states[438].input, 1 + 7919 * 438, blocks));
+  for (size_t k = 0; k < blocks.size(); ++k) {
+    EXPECT_FALSE(blocks[k].frozen_left_out) << block_names()[k];
+    EXPECT_LE(blocks[k].frozen_error, 1e-6) << block_names()[k];
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "articula/io/load.hpp"
 #include "articula/io/mjcf.hpp"
+#include "articula/simulation/disturbed_step.hpp"
 #include "articula/simulation/simulation.hpp"
 #include "tests/support/random_tree.hpp"
 #include "tests/support/scene.hpp"
@@ -33,6 +34,43 @@ TEST(idle_rows, an_end_that_an_impact_turns_round_stops_at_the_floor) {
       scene.step();
       EXPECT_LT(scene.report.deepest, 1e-6);
     }
+  }
+}
+
+// However fast a robot falls, and with it all pairs of its parts that are near each other: modes that are
+// held need no rows for what parts.
+TEST(idle_rows, are_none_of_a_step_with_its_modes_held) {
+  const Model model = load("quadruped");
+  DisturbedStep step(model, {.contact = Contact::ncp});
+  State state = neutral_state(model);
+  state.q[2] += 10.0;
+  state.v[2] = -30.0;
+  ASSERT_TRUE(step.begin(state, {}));
+  const int rows = step.report().rows;
+  VectorX x(step.outputs());
+  step.hold_modes(true);
+  ASSERT_TRUE(step.at(VectorX::Zero(step.layout().size), 0.0, x));
+  EXPECT_GT(step.report().contacts, 20) << "the case that this is about";
+  EXPECT_EQ(step.report().rows, rows);
+}
+
+// A ball at rest that is hit flies against a wall within the step: nothing but the impact told that it would.
+TEST(idle_rows, are_found_where_impulses_lead_with_modes_held_too) {
+  const Model model = build(parse_mjcf(R"(<mujoco><option timestep="0.002" gravity="0 0 0"/><worldbody>
+      <geom type="plane" size="5 5 1" zaxis="-1 0 0" pos="0.055 0 0"/>
+      <body pos="-0.5 0 0"><joint type="slide" axis="1 0 0"/><geom size="0.1" mass="5" pos="0.349 0 0"/></body>
+      <body><joint type="slide" axis="1 0 0"/><geom size="0.05" mass="0.1"/></body>
+      </worldbody></mujoco>)"));
+  for (const Contact law : {Contact::lcp, Contact::ncp}) {
+    DisturbedStep step(model, {.contact = law});
+    State state = neutral_state(model);
+    state.v[0] = 10.0;
+    ASSERT_TRUE(step.begin(state, {}));
+    EXPECT_NEAR(step.end().v[1], 0.005 / 0.002, 1e-9) << "the ball ends at the wall";
+    VectorX x(step.outputs());
+    step.hold_modes(true);
+    ASSERT_TRUE(step.at(VectorX::Zero(step.layout().size), 0.0, x));
+    EXPECT_NEAR(x[3], step.end().v[1], 1e-9);
   }
 }
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "tests/support/allocations.hpp"
 #include "tests/support/contact_problems.hpp"
 
@@ -94,6 +96,22 @@ TEST(contact_solver, a_pushed_box_sticks_up_to_mu_times_its_load_and_slides_beyo
   }
 }
 
+// Pushed and turned, corners carry all the friction they can, and not one of them moves.
+TEST(contact_solver, what_stands_still_with_all_its_friction_stands_still_to_rounding) {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<double> uniform(-1.0, 1.0);
+  int still = 0;
+  for (int i = 0; i < 300; ++i) {
+    Twist free = twist(0.045 * uniform(random), 0.045 * uniform(random), -0.1);
+    free.tail<3>() << 0.1 * uniform(random), 0.1 * uniform(random), 0.15 * uniform(random);
+    const Solved s = solve(box_on_plane(FrictionLaw::cone, 0.5, free));
+    if (std::any_of(s.mode.begin(), s.mode.end(), [](RowMode m) { return m != RowMode::hold; })) continue;
+    ++still;
+    EXPECT_LT(s.sigma.cwiseAbs().maxCoeff(), 3e-15) << i;
+  }
+  EXPECT_GT(still, 50);
+}
+
 TEST(contact_solver, a_cone_slides_straight_and_a_pyramid_does_not) {
   const Solved cone = solve(box_on_plane(FrictionLaw::cone, 0.5, twist(0.3, 0.1, -0.1)));
   EXPECT_LT(cone.report.relative_residual, 1e-12);
@@ -130,6 +148,23 @@ TEST(contact_solver, of_all_impulses_that_make_the_motion_the_smallest_are_retur
     EXPECT_GE(size(lam), size(s.lam) * (1.0 - 1e-9));
   }
   EXPECT_GT(admissible, 20);
+}
+
+// Gaps of a foot that rolls disagree by less than a residual counts, and corners part by that much, loaded.
+// They slide nevertheless.
+TEST(contact_solver, corners_that_part_by_rounding_alone_slide_as_the_others_do) {
+  for (const double apart : {1e-10, 3e-10}) {
+    OwnedProblem p = box_on_plane(FrictionLaw::pyramid, 0.5, twist(2.0, -1.5, -0.1));
+    for (int k = 0; k < 4; ++k) p.b[3 * k] += k == 0 || k == 3 ? apart : -apart;
+    const Solved s = solve(p);
+    EXPECT_LE(s.report.status, SolveStatus::multiple);
+    for (int k = 0; k < 4; ++k) {
+      EXPECT_GT(s.lam[3 * k], 0.01);
+      EXPECT_EQ(s.mode[3 * k], RowMode::hold);
+      EXPECT_EQ(s.mode[3 * k + 1], RowMode::lower);
+      EXPECT_EQ(s.mode[3 * k + 2], RowMode::upper);
+    }
+  }
 }
 
 TEST(contact_solver, opposed_recovery_gets_the_least_slack) {

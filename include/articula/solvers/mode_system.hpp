@@ -70,6 +70,9 @@ class ModeSystem {
   // After steps that settled: what is soft iterated away.
   [[nodiscard]] bool harden(const ContactProblem& problem, const RowMode* mode, SlideState* slides,
                             double* lam, double* sigma);
+  // From a solution on, the equations of modes by motion: what yields holds.
+  [[nodiscard]] bool stand_still(const ContactProblem& problem, const RowMode* mode, const SlideState* slides,
+                                 double* lam, double* sigma);
   // All of it, from the directions in `slides`. False if Newton's method does not settle.
   [[nodiscard]] bool solve(const ContactProblem& problem, const RowMode* mode, SlideState* slides,
                            double* lam, double* sigma, const double* centre);
@@ -105,6 +108,7 @@ class ModeSystem {
  private:
   bool factor_system(const ContactProblem& problem, double eps);
   void start_from(const double* lam);
+  void fix_bounds(const ContactProblem& problem, const RowMode* mode);
   void remove_null_part(int rows);
   bool solve_linear(const ContactProblem& problem, double softness, int most_rounds, double* lam,
                     double* velocity);

@@ -32,7 +32,9 @@ struct ContactSolver {
   std::vector<double> balance;             // loads of rows whose biases contradict each other
   std::vector<double> compliant, relaxed;  // G + eps R, and b with slack, where biases contradict each other
   std::vector<double> start, trial, trial_sigma, between, between_sigma, approximate, dilated;
-  std::vector<double> kept;              // impulses to fall back on
+  std::vector<double> still, still_sigma;  // a solution without the motion of what yields
+  std::vector<double> kept;                // impulses to fall back on
+  std::vector<RowMode> still_mode;
   std::vector<RowMode> first;            // the guess
   std::vector<SlideState> first_slides;  // and its directions
   std::vector<bool> moves;               // per block: known to slide, however slowly
