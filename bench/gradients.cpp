@@ -174,7 +174,7 @@ void compare(const std::string& name, const Simulation& simulation, TransitionRi
     return;
   }
   const JacobianTimes times = time_jacobians(simulation, samples, full ? 30 : 6);
-  const double theirs = rival.us(samples, full ? 10 : 3);
+  const double theirs = rival.us(samples, 3);
   out.figures.push_back({name + "jacobians/speedup_mujoco_fd", theirs / times.us, "1"});
   out.notes.push_back(
       fmt::format("{}jacobians: in the states of MuJoCo's trajectory {:.1f} contacts touch, MuJoCo has "
