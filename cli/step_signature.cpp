@@ -65,7 +65,9 @@ void StepSignature::read_rows(const ContactRows& from, double recovery_speed, bo
       row.mode[i] = stands(modes_[at + i]) ? RowMode::hold : modes_[at + i];
       carries |= row.mode[i] != RowMode::free;
     }
-    if (item.kind == RowKind::equality) row.capped = capped_lanes(from, item, recovery_speed);
+    // Of one row the bias tells, and other rows share its lanes.
+    if (item.kind == RowKind::equality && item.rows > 1)
+      row.capped = capped_lanes(from, item, recovery_speed);
     if (item.kind == RowKind::contact && item.rows > 1 && row.mode[1] == RowMode::slide)
       row.slides = world_slip(from, item);
     if (carries) rows_.push_back(row);

@@ -137,6 +137,24 @@ TEST(gradient_check, holds_modes_of_what_slides_by_nanometres) {
   }
 }
 
+// Couplings close as fast as they may, which is a number with a rounding error, and share lanes with others.
+TEST(gradient_check, does_not_mind_couplings_that_close_as_fast_as_they_may) {
+  const Model model = build(parse_mjcf(R"(<mujoco><worldbody>
+      <body><joint name="a"/><geom size="0.05"/><body pos="0.3 0 0"><joint name="b" axis="0 1 0"/><geom size="0.05"/>
+        <body pos="0.3 0 0"><joint name="c" axis="0 1 0"/><geom size="0.05"/></body></body></body></worldbody>
+      <equality><joint joint1="a" joint2="b" polycoef="0 0.7 0.3 0 0"/><joint joint1="b" joint2="c"/></equality></mujoco>)"));
+  GradientCheck check(model, Contact::ncp);
+  std::vector<BlockResult> blocks;
+  for (int i = 0; i < 40; ++i) {
+    State state = neutral_state(model);
+    state.q << 0.3 + 0.01 * i, -0.2 + 0.007 * i, 0.4 - 0.003 * i;
+    state.v << 0.1, 0.2, -0.3;
+    ASSERT_TRUE(check.run(state, {.controls = VectorX::Zero(0)}, 1, blocks));
+    EXPECT_FALSE(blocks[0].true_left_out || blocks[0].frozen_left_out) << i;
+    EXPECT_LE(std::max(blocks[0].true_error, blocks[0].frozen_error), 1e-6) << i;
+  }
+}
+
 // What slides by 0.1 mm/s on a robot that hardly gives way turns within the shortest steps.
 TEST(gradient_check, finds_differences_of_what_slides_slowly) {
   const Model model = load("hopper");
