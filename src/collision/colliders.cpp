@@ -153,6 +153,13 @@ void Colliders::list_pairs() {
   }
 }
 
+double Colliders::widest_margin(int collider) const {
+  double widest = std::max(0.0, colliders_[static_cast<std::size_t>(collider)].margin);
+  for (const Written& pair : written_)
+    if (pair.a == collider || pair.b == collider) widest = std::max(widest, pair.margin);
+  return widest;
+}
+
 double Colliders::margin(const ColliderPair& pair) const {
   if (pair.written >= 0)
     for (const Written& w : written_)

@@ -71,7 +71,9 @@ void touch(const Colliders& colliders, const Data& data, Contacts& contacts, con
 // Sort by the low end along x, then look ahead as far as the spheres overlap. Endless shapes meet everything.
 void sweep(const Colliders& colliders, const Data& data, Contacts& contacts) {
   const auto& list = colliders.list();
-  const auto extent = [&](int i) { return list[at(i)].radius + list[at(i)].margin + contacts.reach[at(i)]; };
+  const auto extent = [&](int i) {
+    return list[at(i)].radius + contacts.widest_margin[at(i)] + contacts.reach[at(i)];
+  };
   const auto low = [&](int i) { return contacts.centre[at(i)][0] - extent(i); };
   std::sort(contacts.order.begin(), contacts.order.end(),
             [&](int i, int j) { return low(i) != low(j) ? low(i) < low(j) : i < j; });
@@ -125,7 +127,10 @@ Contacts::Contacts(const Colliders& colliders, int wanted) {
   for (auto* lanes : {&x, &y, &z, &extent}) lanes->resize(n + 4);
   set_numbers(colliders);
   if (!colliders.swept()) return;
-  for (std::size_t i = 0; i < n; ++i) order.push_back(static_cast<int>(i));
+  for (std::size_t i = 0; i < n; ++i) {
+    order.push_back(static_cast<int>(i));
+    widest_margin[i] = colliders.widest_margin(static_cast<int>(i));
+  }
   candidates.reserve(32 * n);
 }
 

@@ -50,13 +50,13 @@ int height_field_contacts(const PairArguments& pair, ContactPoint* out) {
   }
   const Cells cells = t.cells_around(t.centre, t.half[0] + margin, t.half[1] + margin);
   add_surface(t, cells, found);
+  if (hangs_over) add_outer_walls(t, found);
   Distance nearest;
   nearest.beyond = true;
   if (found.least() < 0) {
     nearest = nearest_ground(t, 0.0);
     leave_out_ways_through(t, !nearest.beyond, hangs_over, found);
   }
-  if (hangs_over) add_outer_walls(t, cells, found);
   const double clearly = 1e-6 * t.size;  // of contacts equal to this the one that is kept may be any
   if (nearest.beyond) nearest = nearest_ground(t, std::min(pair.margin, found.least() - clearly));
   if (!nearest.beyond && nearest.distance < found.least() - clearly) found.add(contact_of(nearest));

@@ -138,7 +138,8 @@ LocalHit ray_triangle(Vec3 a, Vec3 b, Vec3 c, Vec3 o, Vec3 d) {
 // The wall that goes straight down from the rim of a field, on the far or near side along an axis.
 LocalHit ray_wall(const HeightField& f, int axis, double sign, Vec3 o, Vec3 d) {
   const double rim = sign * f.size[static_cast<std::size_t>(axis)];
-  const double t = d[axis] != 0 ? (rim - o[axis]) / d[axis] : -1.0;
+  if (!(std::abs(d[axis]) > 1e-12 * norm(d))) return {};  // along the wall, but for rounding
+  const double t = (rim - o[axis]) / d[axis];
   if (!(t >= 0)) return {};
   const Vec3 x = o + d * t;
   const int along = 1 - axis, count = along == 0 ? f.columns : f.rows;

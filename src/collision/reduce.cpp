@@ -18,10 +18,10 @@ Lanes larger(Lanes a, Lanes b) { return a > b ? a : b; }
 struct Scores {
   alignas(32) double value[Spread::room];
 
-  // The first that is not below (of `sign` 1) or not above (of -1) a level.
-  int first(int count, double level, double sign) const {
+  // The first that is not below a level.
+  int first(int count, double level) const {
     for (int i = 0; i < count; i += 4) {
-      const int bits = lane_bits(load4(value + i) * broadcast(sign) >= broadcast(level * sign));
+      const int bits = lane_bits(load4(value + i) >= broadcast(level));
       if (bits != 0) return i + std::countr_zero(static_cast<unsigned>(bits));
     }
     return -1;
@@ -31,17 +31,20 @@ struct Scores {
 // What the points of a set are to a given one: their offsets from it.
 struct Offsets {
   const Spread& s;
-  Lanes x, y, z;
+  Lanes x, y, z, distance;
 
   Offsets(const Spread& spread, int origin)
       : s(spread),
         x(broadcast(s.x[origin])),
         y(broadcast(s.y[origin])),
-        z(broadcast(s.z[origin])) {}
+        z(broadcast(s.z[origin])),
+        distance(broadcast(s.distance[origin])) {}
   Lanes squared(int i) const {
     const Lanes dx = load4(s.x + i) - x, dy = load4(s.y + i) - y, dz = load4(s.z + i) - z;
     return dx * dx + dy * dy + dz * dz;
   }
+  // How much farther away from the surface they are.
+  Lanes higher(int i) const { return load4(s.distance + i) - distance; }
   Lanes along(Vec3 d, int i) const {
     return (load4(s.x + i) - x) * broadcast(d[0]) + (load4(s.y + i) - y) * broadcast(d[1]) +
            (load4(s.z + i) - z) * broadcast(d[2]);
@@ -66,7 +69,8 @@ void Spread::fill_up() {
 }
 
 // The point deepest by more than rounding, the one farthest from it, then those that add most area on either
-// side of the line between the two.
+// side of the line between the two. Points high above the others, within a wide margin, count for less: what
+// is below them touches first.
 int choose(const Spread& s, Vec3 n, int* kept) {
   if (s.count <= max_contact_points) {
     for (int i = 0; i < s.count; ++i) kept[i] = i;
@@ -82,7 +86,7 @@ int choose(const Spread& s, Vec3 n, int* kept) {
   const Offsets offsets(s, chosen[0]);
   Lanes farthest{};
   for (int i = 0; i < s.count; i += 4) {
-    const Lanes length = offsets.squared(i);
+    const Lanes higher = offsets.higher(i), length = offsets.squared(i) - broadcast(5.0) * higher * higher;
     farthest = larger(farthest, length);
     __builtin_memcpy(scores.value + i, &length, sizeof length);
   }
@@ -91,21 +95,25 @@ int choose(const Spread& s, Vec3 n, int* kept) {
     kept[0] = chosen[0];
     return 1;
   }
-  const int second = chosen[1] = scores.first(s.count, nearly * length, 1.0);
+  const int second = chosen[1] = scores.first(s.count, nearly * length);
 
   // Twice the area of (first, second, x): n . (side x (x - first)) = (n x side) . (x - first)
   const Vec3 side(s.x[second] - s.x[chosen[0]], s.y[second] - s.y[chosen[0]], s.z[second] - s.z[chosen[0]]);
   const Vec3 across = cross(n, side);
+  const Lanes base = broadcast(2.0 * norm(side));
+  Scores opposite;
   Lanes left{}, right{};
   for (int i = 0; i < s.count; i += 4) {
-    const Lanes area = offsets.along(across, i);
-    left = larger(left, area);
-    right = larger(right, -area);
-    __builtin_memcpy(scores.value + i, &area, sizeof area);
+    const Lanes area = offsets.along(across, i), less = base * offsets.higher(i);
+    const Lanes to_left = area - less, to_right = -area - less;
+    left = larger(left, to_left);
+    right = larger(right, to_right);
+    __builtin_memcpy(scores.value + i, &to_left, sizeof to_left);
+    __builtin_memcpy(opposite.value + i, &to_right, sizeof to_right);
   }
-  const double most = largest(left), least = -largest(right), nothing = 1e-12 * extent;
-  if (most > nothing) chosen[2] = scores.first(s.count, nearly * most, 1.0);
-  if (least < -nothing) chosen[3] = scores.first(s.count, nearly * least, -1.0);
+  const double most = largest(left), least = largest(right), nothing = 1e-12 * extent;
+  if (most > nothing) chosen[2] = scores.first(s.count, nearly * most);
+  if (least > nothing) chosen[3] = opposite.first(s.count, nearly * least);
   // In the order they came, so that the choice does not reorder.
   for (const auto& [i, j] : {std::pair{0, 1}, {2, 3}, {0, 2}, {1, 3}, {1, 2}}) {
     const int low = std::min(chosen[i], chosen[j]), high = std::max(chosen[i], chosen[j]);

@@ -7,7 +7,7 @@
 
 #include "features.hpp"
 #include "pairs.hpp"
-#include "vector.hpp"
+#include "support.hpp"
 
 namespace articula::collision {
 
@@ -86,6 +86,14 @@ struct Terrain {
   }
 };
 
+// Of shapes whose core has corners.
+inline int point_count(const Shape& shape) {
+  return shape.type == ShapeType::sphere    ? 1
+         : shape.type == ShapeType::capsule ? 2
+         : shape.type == ShapeType::box     ? 8
+                                            : shape.hull->vertex_count();
+}
+
 inline Vec3 normal_of(const FieldTriangle& t) {
   return unit(cross(t.corner[1] - t.corner[0], t.corner[2] - t.corner[0]));
 }
@@ -103,10 +111,20 @@ inline double top_of(const FieldTriangle& t) {
   return std::max({t.corner[0][2], t.corner[1][2], t.corner[2][2]});
 }
 
+// How far the shape is beyond the plane n.x = n.p, n a unit vector.
+inline double beyond_plane(const Terrain& t, Vec3 n, Vec3 p) {
+  const Shape& shape = t.pair.a;
+  const Vec3 x = t.in_field * support(shape, transpose_times(t.in_field.R, -n)).x;
+  return dot(n, x - p) - core_radius(shape);
+}
+
+// How far x is above the field, straight up; negative: below.
+double height_above(const Terrain& t, Vec3 x);
+
 // Points of the shape over the triangles, and the ridges and peaks under it (terrain_surface.cpp).
 void add_surface(const Terrain& t, const Cells& cells, Collector& found);
-// What is beside the field and not above its rim meets its walls (terrain_ground.cpp).
-void add_outer_walls(const Terrain& t, const Cells& cells, Collector& found);
+// What is beside the field and not above its rim meets its walls (terrain_walls.cpp).
+void add_outer_walls(const Terrain& t, Collector& found);
 // How far the shape would have to go to be beside the field: out through the nearest of the outer walls.
 double way_beside(const Terrain& t);
 // The nearest of what lies below the triangles, or in overlap the deepest, if it is less than `limit`; else

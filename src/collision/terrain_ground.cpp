@@ -1,4 +1,4 @@
-// The ground of a height field: the prisms below its triangles, and the walls below its rim.
+// The ground of a height field: the prisms below its triangles.
 
 #include "field_prism.hpp"
 #include "support.hpp"
@@ -6,13 +6,6 @@
 
 namespace articula::collision {
 namespace {
-
-// How far the shape is beyond the plane n.x = n.p, n a unit vector.
-double beyond_plane(const Terrain& t, Vec3 n, Vec3 p) {
-  const Shape& shape = t.pair.a;
-  const Vec3 x = t.in_field * support(shape, transpose_times(t.in_field.R, -n)).x;
-  return dot(n, x - p) - core_radius(shape);
-}
 
 // Directions that parted the shape from ground close by part it from the next triangle, too.
 struct Hints {
@@ -94,23 +87,6 @@ void for_near_triangles(const Terrain& t, const Cells& cells, const double& limi
     }
 }
 
-// Whether a feature is on the outside of the field: a wall from its rim straight down.
-bool is_outer_wall(const HeightField& f, Feature feature) {
-  if (feature.kind == FeatureKind::line) {
-    const int corner = feature.index - field_wall_edge(f, 0);
-    if (corner < 0) return false;
-    const int row = corner / f.columns, column = corner % f.columns;
-    return row == 0 || column == 0 || row == f.rows - 1 || column == f.columns - 1;
-  }
-  const int wall = feature.index - field_triangles(f);
-  if (feature.kind != FeatureKind::face || wall < 0) return false;
-  const int triangle = wall / 3, side = wall % 3, cell = triangle / 2;
-  const int row = cell / (f.columns - 1), column = cell % (f.columns - 1);
-  const bool upper = triangle % 2 == 1;
-  if (side == 0) return row == (upper ? f.rows - 2 : 0);  // along a row
-  return side == 2 && column == (upper ? f.columns - 2 : 0);
-}
-
 }  // namespace
 
 Distance nearest_ground(const Terrain& t, double limit) {
@@ -128,27 +104,6 @@ Distance nearest_ground(const Terrain& t, double limit) {
   for (int half = 0; half < 2; ++half) visit(t.triangle(below.row0, below.column0, half));
   const double reach = std::max(0.0, limit);
   for_near_triangles(t, t.cells_around(t.centre, t.half[0] + reach, t.half[1] + reach), limit, visit);
-  return least;
-}
-
-void add_outer_walls(const Terrain& t, const Cells& cells, Collector& found) {
-  Hints hints;
-  for_near_triangles(t, cells, found.margin, [&](int triangle) {
-    const int cell = triangle / 2, row = cell / (t.field.columns - 1), column = cell % (t.field.columns - 1);
-    const bool inside = row > 0 && column > 0 && row < t.field.rows - 2 && column < t.field.columns - 2;
-    if (inside) return;
-    const Distance d = ground_below(t, triangle, hints, found.margin);
-    if (!d.beyond && is_outer_wall(t.field, d.feature_b)) found.add(contact_of(d));
-  });
-}
-
-double way_beside(const Terrain& t) {
-  double least = INFINITY;
-  for (int i = 0; i < 2; ++i)
-    for (const double sign : {-1.0, 1.0}) {
-      const Vec3 outward = with_lane(Vec3(), i, sign);
-      least = std::min(least, t.field.size[static_cast<std::size_t>(i)] - beyond_plane(t, outward, Vec3()));
-    }
   return least;
 }
 

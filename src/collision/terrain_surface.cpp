@@ -9,25 +9,16 @@ namespace {
 
 // ------------------------------------------------------------------------------------ points of the shape
 
-// How far x is above the field, straight up; negative: below.
-double height_above(const Terrain& t, Vec3 x) {
-  const Cells c = t.cells_around(x, 0, 0);
-  const double u = clamp((x[0] + t.field.size[0]) / t.dx - c.column0, 0, 1);
-  const double v = clamp((x[1] + t.field.size[1]) / t.dy - c.row0, 0, 1);
-  const FieldTriangle f = field_triangle(t.field, t.triangle(c.row0, c.column0, u + v > 1 ? 1 : 0));
-  const bool upper = u + v > 1;
-  const double p = upper ? 1 - u : u, q = upper ? 1 - v : v;
-  return x[2] -
-         (f.corner[0][2] + p * (f.corner[1][2] - f.corner[0][2]) + q * (f.corner[2][2] - f.corner[0][2]));
-}
-
-// A rounded point against all triangles that its foot may be on.
+// A rounded point against all triangles that its foot may be on; of those that its centre is below that
+// through which the way out is shortest: walls and spikes are left on the side where they were entered.
 void add_point(const Terrain& t, Vec3 centre, double radius, int index, Collector& found) {
   const double above = height_above(t, centre);
   const double reach = radius + std::max(0.0, found.margin) + std::max(0.0, -above);
   if (centre[2] - radius - found.margin > t.field.size[2]) return;
   const bool outside = std::abs(centre[0]) > t.field.size[0] || std::abs(centre[1]) > t.field.size[1];
   const Cells cells = t.cells_around(centre, reach, reach);
+  ContactPoint shortest;
+  shortest.distance = -INFINITY;
   for (int r = cells.row0; r <= cells.row1; ++r)
     for (int c = cells.column0; c <= cells.column1; ++c)
       for (int half = 0; half < 2; ++half) {
@@ -38,23 +29,52 @@ void add_point(const Terrain& t, Vec3 centre, double radius, int index, Collecto
         // The way out through a triangle is not longer than straight up.
         if (height > found.margin || height + radius < std::min(above, 0.0) - t.rounding) continue;
         if (outside && height + radius < 0) continue;
-        if (is_over(t, f, n, x))
-          found.add(t.contact(n, x, height, {FeatureKind::point, index}, {FeatureKind::face, index_b}));
+        if (!is_over(t, f, n, x)) continue;
+        const ContactPoint c_found =
+            t.contact(n, x, height, {FeatureKind::point, index}, {FeatureKind::face, index_b});
+        if (height + radius >= 0)
+          found.add(c_found);
+        else if (height > shortest.distance)
+          shortest = c_found;
       }
+  if (shortest.distance > -INFINITY) found.add(shortest);
 }
 
 void add_points(const Terrain& t, Collector& found) {
   const Shape& shape = t.pair.a;
   const double radius = core_radius(shape);
-  const int count = shape.type == ShapeType::sphere    ? 1
-                    : shape.type == ShapeType::capsule ? 2
-                    : shape.type == ShapeType::box     ? 8
-                                                       : shape.hull->vertex_count();
-  for (int i = 0; i < count; ++i) add_point(t, t.in_field * point_of(shape, i), radius, i, found);
+  for (int i = 0; i < point_count(shape); ++i)
+    add_point(t, t.in_field * point_of(shape, i), radius, i, found);
+}
+
+// How far a point below the ground is from the nearest triangle that it could leave through, if that is less
+// than `limit`.
+double way_out(const Terrain& t, Vec3 x, double limit) {
+  const Cells cells = t.cells_around(x, limit, limit);
+  for (int r = cells.row0; r <= cells.row1; ++r)
+    for (int c = cells.column0; c <= cells.column1; ++c)
+      for (int half = 0; half < 2; ++half) {
+        const FieldTriangle f = field_triangle(t.field, t.triangle(r, c, half));
+        const Vec3 n = normal_of(f);
+        const double depth = -dot(n, x - f.corner[0]);
+        if (depth >= 0 && depth < limit && is_over(t, f, n, x)) limit = depth;
+      }
+  return limit;
+}
+
+// Whether the ground has slopes of more than 45 degrees: only there ways out through different triangles are
+// far from each other.
+bool is_steep(const Terrain& t, const Cells& cells) {
+  for (int r = cells.row0; r <= cells.row1; ++r)
+    for (int c = cells.column0; c <= cells.column1; ++c)
+      for (int half = 0; half < 2; ++half)
+        if (normal_of(field_triangle(t.field, t.triangle(r, c, half)))[2] < 0.7) return true;
+  return false;
 }
 
 // Round shapes: their lowest points as seen from each triangle below.
 void add_round(const Terrain& t, const Cells& cells, Collector& found) {
+  const bool steep = is_steep(t, cells);
   const Shape &shape = t.pair.a, plane = Shape::plane();
   for (int r = cells.row0; r <= cells.row1; ++r)
     for (int c = cells.column0; c <= cells.column1; ++c)
@@ -70,9 +90,10 @@ void add_round(const Terrain& t, const Cells& cells, Collector& found) {
                                                              : plane_cylinder_contacts(on_plane, points);
         for (int i = 0; i < count; ++i) {
           const Vec3 x = points[i].position + n * (0.5 * points[i].distance);
-          // The way out through a triangle is not longer than straight up.
+          // The way out through a triangle is not longer than another one.
           if (!is_over(t, f, n, x) || points[i].distance < std::min(height_above(t, x), 0.0) - t.rounding)
             continue;
+          if (steep && -points[i].distance > way_out(t, x, -points[i].distance) + t.rounding) continue;
           found.add(t.contact(n, x, points[i].distance, points[i].feature_b, {FeatureKind::face, index}));
         }
       }
@@ -164,6 +185,17 @@ void add_ridges_and_peaks(const Terrain& t, const Cells& cells, Collector& found
 }
 
 }  // namespace
+
+double height_above(const Terrain& t, Vec3 x) {
+  const Cells c = t.cells_around(x, 0, 0);
+  const double u = clamp((x[0] + t.field.size[0]) / t.dx - c.column0, 0, 1);
+  const double v = clamp((x[1] + t.field.size[1]) / t.dy - c.row0, 0, 1);
+  const FieldTriangle f = field_triangle(t.field, t.triangle(c.row0, c.column0, u + v > 1 ? 1 : 0));
+  const bool upper = u + v > 1;
+  const double p = upper ? 1 - u : u, q = upper ? 1 - v : v;
+  return x[2] -
+         (f.corner[0][2] + p * (f.corner[1][2] - f.corner[0][2]) + q * (f.corner[2][2] - f.corner[0][2]));
+}
 
 void add_surface(const Terrain& t, const Cells& cells, Collector& found) {
   if (is_curved(t.pair.a))

@@ -8,6 +8,7 @@
 #include "articula/error.hpp"
 #include "articula/io/load.hpp"
 #include "articula/kinematics/forward.hpp"
+#include "articula/steppers/step.hpp"
 #include "tests/support/allocations.hpp"
 #include "tests/support/random_shapes.hpp"
 
@@ -135,6 +136,36 @@ TEST(detect, allocates_nothing_where_a_ball_first_meets_a_height_field) {
   }).join();
   ASSERT_FALSE(contacts.list.empty());
   EXPECT_LT(contacts.list[0].point.distance, 0);
+}
+
+// A written pair's margin reaches as far in a world that is swept as in one whose pairs are listed; so do
+// negative margins.
+TEST(detect, sees_margins_of_pairs_in_swept_worlds) {
+  for (const int others : {10, 200}) {
+    Description d;
+    const auto add = [&](const std::string& name, Vector3 position, double margin) {
+      d.bodies.push_back(free_body(name));
+      d.bodies.back().pose.position = position;
+      d.geometries.push_back(geometry(name, ShapeType::sphere, Vector3(0.1, 0, 0)));
+      d.geometries.back().margin = margin;
+    };
+    add("a", {0, 0, 0}, 0.0), add("b", {0.5, 0, 0}, 0.0), add("c", {0, 5, 0}, 0.0),
+        add("e", {0.19, 5, 0}, -0.3);
+    for (int i = 0; i < others; ++i) add("other" + std::to_string(i), {100.0 + i, 0, 0}, 0.0);
+    ContactPairDescription pair;
+    pair.name = "far";
+    pair.geometry1 = "a_geometry", pair.geometry2 = "b_geometry";
+    pair.margin = 1.0;
+    d.contact_pairs.push_back(pair);
+    const Model model = build(d);
+    const Colliders colliders(model);
+    EXPECT_EQ(colliders.swept(), others == 200);
+    Data data(model);
+    Contacts contacts(colliders);
+    forward_kinematics(model, data, neutral_state(model).q);
+    detect(colliders, model, data, contacts);
+    EXPECT_EQ(contacts.list.size(), 2u) << others;
+  }
 }
 
 TEST(detect, says_when_there_is_no_room) {

@@ -295,6 +295,84 @@ TEST(height_field, walls_and_slopes_have_no_contact_far_deeper_than_the_overlap)
     EXPECT_GT(points[i].distance, 2 * distance(egg, at, tent, {}).distance - 1e-3);
 }
 
+// A thin wall is left on the side where it was entered.
+TEST(height_field, a_thin_wall_pushes_back_and_not_through) {
+  std::vector<double> elevation(81, 0.0);
+  for (int r = 0; r < 9; ++r) elevation[static_cast<std::size_t>(9 * r + 4)] = 1;
+  const Shape ground = ground_of(9, 9, {0.2, 0.2, 1, 0.1}, elevation);
+  ContactPoint points[max_contact_points];
+  for (const Shape& shape : {Shape::box(0.05, 0.03, 0.02), Shape::ellipsoid(0.05, 0.03, 0.02),
+                             Shape::sphere(0.02), Shape::cylinder(0.02, 0.02)}) {
+    Placement at{Mat3::identity(), Vec3(-0.2, 0.003, 0.06)};
+    while (distance(shape, at, ground, {}).distance > -0.004) at.p += Vec3(1e-4, 0, 0);
+    const int count = collide(shape, at, ground, {}, 0.0, points);
+    ASSERT_GE(count, 1);
+    for (int i = 0; i < count; ++i) {
+      EXPECT_GT(points[i].normal[0], 0.5) << static_cast<int>(shape.type);
+      EXPECT_GT(points[i].distance, -0.01) << static_cast<int>(shape.type);
+    }
+  }
+}
+
+// Outer walls have no seams, carry a box at its corners, and push outwards.
+TEST(height_field, outer_walls_are_planes) {
+  Random random(67);
+  const Shape ground = ground_of(5, 5, {1, 1, 1, 0.1}, std::vector<double>(25, 0.5)), plane = Shape::plane();
+  const Placement wall{Mat3::from(Eigen::AngleAxisd(M_PI / 2, Vector3::UnitY()).toRotationMatrix()),
+                       Vec3(1, 0, 0)};
+  ContactPoint points[max_contact_points];
+  for (const ShapeType type : bounded)
+    for (int i = 0; i < cases(200, 3000); ++i) {
+      const Shape shape = random_shape(random, type, 0.1);
+      Placement at{Mat3::from(random_rotation(random).toRotationMatrix()),
+                   Vec3(1.5, uniform(random, -0.7, 0.7), uniform(random, -1, 0.2))};
+      at.p -= Vec3(distance(plane, wall, shape, at).distance + uniform(random, -0.01, 0.02), 0, 0);
+      const int count = collide(shape, at, ground, {}, 0.02, points);
+      ASSERT_GE(count, 1);
+      double least = INFINITY;
+      for (int k = 0; k < count; ++k) {
+        EXPECT_LT(points[k].normal[0], -1 + 1e-9) << static_cast<int>(type) << " " << i;
+        least = std::min(least, points[k].distance);
+      }
+      EXPECT_LT(std::abs(least - distance(plane, wall, shape, at).distance), 1e-3);
+    }
+  EXPECT_EQ(
+      collide(Shape::box(0.1, 0.05, 0.05), {Mat3::identity(), Vec3(1.099, 0.2, 0)}, ground, {}, 0, points),
+      4);
+}
+
+// Within a margin wider than the shape is high, its lower corners carry, as on a plane.
+TEST(height_field, lower_corners_carry_within_wide_margins) {
+  const Shape ground = ground_of(3, 3, {1, 1, 1, 0.1}, std::vector<double>(9, 0.0)), plane = Shape::plane();
+  std::vector<Vector3> corners;
+  for (int i = 0; i < 8; ++i)
+    corners.emplace_back(i & 1 ? 0.01 : -0.01, i & 2 ? 0.008 : -0.008, i & 4 ? 0.006 : -0.006);
+  const Shape brick = Shape::mesh(std::make_shared<const Hull>(make_hull(corners, {{0, 2, 1},
+                                                                                   {1, 2, 3},
+                                                                                   {4, 5, 6},
+                                                                                   {5, 7, 6},
+                                                                                   {0, 1, 4},
+                                                                                   {1, 5, 4},
+                                                                                   {2, 6, 3},
+                                                                                   {3, 6, 7},
+                                                                                   {0, 4, 2},
+                                                                                   {2, 4, 6},
+                                                                                   {1, 3, 5},
+                                                                                   {3, 7, 5}})));
+  for (const double tilt : {0.0, 0.3})
+    for (const Shape& shape : {Shape::box(0.01, 0.008, 0.006), brick}) {
+      const Placement at{Mat3::from(Eigen::AngleAxisd(tilt, Vector3(0.8, 0.6, 0)).toRotationMatrix()),
+                         Vec3(0.1, 0.2, 0.02)};
+      const auto lowest_four_carry = [&](const ContactPoint* points, int count) {
+        ASSERT_EQ(count, 4);
+        for (int k = 0; k < 4; ++k) EXPECT_LT(points[k].distance, 0.02) << tilt;
+      };
+      ContactPoint points[max_contact_points];
+      lowest_four_carry(points, collide(shape, at, ground, {}, 0.05, points));
+      lowest_four_carry(points, collide(plane, {}, shape, at, 0.05, points));
+    }
+}
+
 TEST(height_field, tilted_cylinders_and_hollow_corners_are_as_far_as_from_a_plane) {
   const Shape ground = ground_of(3, 3, {5, 5, 1, 0.1}, std::vector<double>(9, 0.0)), plane = Shape::plane();
   const Placement tilted{

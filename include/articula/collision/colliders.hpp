@@ -64,6 +64,8 @@ class Colliders {
 
   ContactParameters parameters(const Model& model, const ColliderPair& pair) const;
   double margin(const ColliderPair& pair) const;
+  // Not less than the margin of any pair it is in, shared among the two.
+  double widest_margin(int collider) const;
   int collider_of(int geometry) const { return of_geometry_[static_cast<std::size_t>(geometry)]; }
 
   // More possible pairs than this are swept for each time instead of listed once.
