@@ -44,7 +44,7 @@ struct Offsets {
     return dx * dx + dy * dy + dz * dz;
   }
   // How much farther away from the surface they are.
-  Lanes higher(int i) const { return load4(s.distance + i) - distance; }
+  Lanes higher(int i) const { return larger(load4(s.distance + i) - distance, Lanes{}); }
   Lanes along(Vec3 d, int i) const {
     return (load4(s.x + i) - x) * broadcast(d[0]) + (load4(s.y + i) - y) * broadcast(d[1]) +
            (load4(s.z + i) - z) * broadcast(d[2]);
@@ -86,7 +86,7 @@ int choose(const Spread& s, Vec3 n, int* kept) {
   const Offsets offsets(s, chosen[0]);
   Lanes farthest{};
   for (int i = 0; i < s.count; i += 4) {
-    const Lanes higher = offsets.higher(i), length = offsets.squared(i) - broadcast(5.0) * higher * higher;
+    const Lanes higher = offsets.higher(i), length = offsets.squared(i) - broadcast(3.0) * higher * higher;
     farthest = larger(farthest, length);
     __builtin_memcpy(scores.value + i, &length, sizeof length);
   }
@@ -100,7 +100,7 @@ int choose(const Spread& s, Vec3 n, int* kept) {
   // Twice the area of (first, second, x): n . (side x (x - first)) = (n x side) . (x - first)
   const Vec3 side(s.x[second] - s.x[chosen[0]], s.y[second] - s.y[chosen[0]], s.z[second] - s.z[chosen[0]]);
   const Vec3 across = cross(n, side);
-  const Lanes base = broadcast(2.0 * norm(side));
+  const Lanes base = broadcast(norm(side));
   Scores opposite;
   Lanes left{}, right{};
   for (int i = 0; i < s.count; i += 4) {

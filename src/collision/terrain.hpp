@@ -23,9 +23,14 @@ struct Collector {
   Collector(double limit, double close) : margin(limit), same_place(close) {}
 
   ContactPoint* points() { return buffer.data(); }
+  // Of two contacts with the same features, which are its identity, the nearer one stays.
   bool knows(const ContactPoint& c) {
     for (int i = 0; i < count; ++i) {
-      const ContactPoint& p = points()[i];
+      ContactPoint& p = points()[i];
+      if (p.feature_a == c.feature_a && p.feature_b == c.feature_b) {
+        if (c.distance < p.distance) p = c;
+        return true;
+      }
       if (squared_norm(p.position - c.position) < same_place * same_place &&
           dot(p.normal, c.normal) > 1 - 1e-9)
         return true;

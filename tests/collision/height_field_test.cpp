@@ -152,7 +152,13 @@ TEST(height_field, contacts_are_as_deep_as_the_deepest_overlap) {
       ContactPoint points[max_contact_points];
       const int count = collide(s.shape, s.at, s.field, s.at_field, 0.01, points);
       double least = INFINITY;
-      for (int k = 0; k < count; ++k) least = std::min(least, points[k].distance);
+      for (int k = 0; k < count; ++k) {
+        least = std::min(least, points[k].distance);
+        for (int j = 0; j < k; ++j)
+          EXPECT_FALSE(points[k].feature_a == points[j].feature_a &&
+                       points[k].feature_b == points[j].feature_b)
+              << static_cast<int>(type) << " " << i;
+      }
       EXPECT_LE(least, d.distance < 0.01 ? d.distance + 1e-9 : INFINITY)
           << static_cast<int>(type) << " " << i;
       EXPECT_TRUE(count > 0 || d.distance >= 0.01) << static_cast<int>(type) << " " << i;
