@@ -327,7 +327,7 @@ bool GradientCheck::run(const State& start, const Input& input, unsigned seed,
   const VectorX control_scale = control_scales(model_);
   const auto diagonal = [&](int begin, const VectorX& scale) {
     MatrixX directions = MatrixX::Zero(at.size, scale.size());
-    directions.middleRows(begin, scale.size()).diagonal() = scale;
+    for (int i = 0; i < scale.size(); ++i) directions(begin + i, i) = scale[i];
     return directions;
   };
   const MatrixX controls = diagonal(at.control, control_scale);
