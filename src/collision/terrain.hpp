@@ -116,6 +116,13 @@ inline double top_of(const FieldTriangle& t) {
   return std::max({t.corner[0][2], t.corner[1][2], t.corner[2][2]});
 }
 
+template <class Visit>
+void for_triangles(const Terrain& t, const Cells& cells, Visit&& visit) {
+  for (int r = cells.row0; r <= cells.row1; ++r)
+    for (int c = cells.column0; c <= cells.column1; ++c)
+      for (int upper = 0; upper < 2; ++upper) visit(t.triangle(r, c, upper));
+}
+
 // How far the shape is beyond the plane n.x = n.p, n a unit vector.
 inline double beyond_plane(const Terrain& t, Vec3 n, Vec3 p) {
   const Shape& shape = t.pair.a;
@@ -123,6 +130,8 @@ inline double beyond_plane(const Terrain& t, Vec3 n, Vec3 p) {
   return dot(n, x - p) - core_radius(shape);
 }
 
+// Contacts of a cylinder or ellipsoid with the plane n.x = n.p, in the field's frame, which is A of them.
+int round_over_plane(const Terrain& t, Vec3 n, Vec3 p, double margin, ContactPoint* points);
 // How far x is above the field, straight up; negative: below.
 double height_above(const Terrain& t, Vec3 x);
 

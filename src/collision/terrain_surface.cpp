@@ -12,31 +12,27 @@ namespace {
 // A rounded point against all triangles that its foot may be on; of those that its centre is below that
 // through which the way out is shortest: walls and spikes are left on the side where they were entered.
 void add_point(const Terrain& t, Vec3 centre, double radius, int index, Collector& found) {
+  if (centre[2] - radius - found.margin > t.field.size[2]) return;
   const double above = height_above(t, centre);
   const double reach = radius + std::max(0.0, found.margin) + std::max(0.0, -above);
-  if (centre[2] - radius - found.margin > t.field.size[2]) return;
   const bool outside = std::abs(centre[0]) > t.field.size[0] || std::abs(centre[1]) > t.field.size[1];
-  const Cells cells = t.cells_around(centre, reach, reach);
   ContactPoint shortest;
   shortest.distance = -INFINITY;
-  for (int r = cells.row0; r <= cells.row1; ++r)
-    for (int c = cells.column0; c <= cells.column1; ++c)
-      for (int half = 0; half < 2; ++half) {
-        const int index_b = t.triangle(r, c, half);
-        const FieldTriangle f = field_triangle(t.field, index_b);
-        const Vec3 n = normal_of(f), x = centre - n * radius;
-        const double height = dot(n, x - f.corner[0]);
-        // The way out through a triangle is not longer than straight up.
-        if (height > found.margin || height + radius < std::min(above, 0.0) - t.rounding) continue;
-        if (outside && height + radius < 0) continue;
-        if (!is_over(t, f, n, x)) continue;
-        const ContactPoint c_found =
-            t.contact(n, x, height, {FeatureKind::point, index}, {FeatureKind::face, index_b});
-        if (height + radius >= 0)
-          found.add(c_found);
-        else if (height > shortest.distance)
-          shortest = c_found;
-      }
+  for_triangles(t, t.cells_around(centre, reach, reach), [&](int triangle) {
+    const FieldTriangle f = field_triangle(t.field, triangle);
+    const Vec3 n = normal_of(f), x = centre - n * radius;
+    const double height = dot(n, x - f.corner[0]);
+    const bool below = height + radius < 0;
+    // The way out through a triangle is not longer than straight up.
+    if (height > found.margin || height + radius < std::min(above, 0.0) - t.rounding) return;
+    if ((outside && below) || !is_over(t, f, n, x)) return;
+    const ContactPoint contact =
+        t.contact(n, x, height, {FeatureKind::point, index}, {FeatureKind::face, triangle});
+    if (!below)
+      found.add(contact);
+    else if (height > shortest.distance)
+      shortest = contact;
+  });
   if (shortest.distance > -INFINITY) found.add(shortest);
 }
 
@@ -50,53 +46,43 @@ void add_points(const Terrain& t, Collector& found) {
 // How far a point below the ground is from the nearest triangle that it could leave through, if that is less
 // than `limit`.
 double way_out(const Terrain& t, Vec3 x, double limit) {
-  const Cells cells = t.cells_around(x, limit, limit);
-  for (int r = cells.row0; r <= cells.row1; ++r)
-    for (int c = cells.column0; c <= cells.column1; ++c)
-      for (int half = 0; half < 2; ++half) {
-        const FieldTriangle f = field_triangle(t.field, t.triangle(r, c, half));
-        const Vec3 n = normal_of(f);
-        const double depth = -dot(n, x - f.corner[0]);
-        if (depth >= 0 && depth < limit && is_over(t, f, n, x)) limit = depth;
-      }
+  for_triangles(t, t.cells_around(x, limit, limit), [&](int triangle) {
+    const FieldTriangle f = field_triangle(t.field, triangle);
+    const Vec3 n = normal_of(f);
+    const double depth = -dot(n, x - f.corner[0]);
+    if (depth >= 0 && depth < limit && is_over(t, f, n, x)) limit = depth;
+  });
   return limit;
 }
 
 // Whether the ground has slopes of more than 45 degrees: only there ways out through different triangles are
 // far from each other.
 bool is_steep(const Terrain& t, const Cells& cells) {
-  for (int r = cells.row0; r <= cells.row1; ++r)
-    for (int c = cells.column0; c <= cells.column1; ++c)
-      for (int half = 0; half < 2; ++half)
-        if (normal_of(field_triangle(t.field, t.triangle(r, c, half)))[2] < 0.7) return true;
-  return false;
+  bool steep = false;
+  for_triangles(t, cells, [&](int triangle) {
+    steep = steep || normal_of(field_triangle(t.field, triangle))[2] < 0.7;
+  });
+  return steep;
 }
 
 // Round shapes: their lowest points as seen from each triangle below.
 void add_round(const Terrain& t, const Cells& cells, Collector& found) {
   const bool steep = is_steep(t, cells);
-  const Shape &shape = t.pair.a, plane = Shape::plane();
-  for (int r = cells.row0; r <= cells.row1; ++r)
-    for (int c = cells.column0; c <= cells.column1; ++c)
-      for (int half = 0; half < 2; ++half) {
-        const int index = t.triangle(r, c, half);
-        const FieldTriangle f = field_triangle(t.field, index);
-        if (top_of(f) + found.margin < t.lowest) continue;
-        const Vec3 n = normal_of(f), across = any_across(n);
-        const Placement at_plane{{across, cross(n, across), n}, f.corner[0]};
-        ContactPoint points[max_contact_points];
-        const PairArguments on_plane{plane, at_plane, shape, t.in_field, found.margin};
-        const int count = shape.type == ShapeType::ellipsoid ? plane_ellipsoid_contacts(on_plane, points)
-                                                             : plane_cylinder_contacts(on_plane, points);
-        for (int i = 0; i < count; ++i) {
-          const Vec3 x = points[i].position + n * (0.5 * points[i].distance);
-          // The way out through a triangle is not longer than another one.
-          if (!is_over(t, f, n, x) || points[i].distance < std::min(height_above(t, x), 0.0) - t.rounding)
-            continue;
-          if (steep && -points[i].distance > way_out(t, x, -points[i].distance) + t.rounding) continue;
-          found.add(t.contact(n, x, points[i].distance, points[i].feature_b, {FeatureKind::face, index}));
-        }
-      }
+  for_triangles(t, cells, [&](int triangle) {
+    const FieldTriangle f = field_triangle(t.field, triangle);
+    if (top_of(f) + found.margin < t.lowest) return;
+    const Vec3 n = normal_of(f);
+    ContactPoint points[max_contact_points];
+    const int count = round_over_plane(t, n, f.corner[0], found.margin, points);
+    for (int i = 0; i < count; ++i) {
+      const double distance = points[i].distance;
+      const Vec3 x = points[i].position + n * (0.5 * distance);
+      // The way out through a triangle is not longer than another one.
+      if (!is_over(t, f, n, x) || distance < std::min(height_above(t, x), 0.0) - t.rounding) continue;
+      if (steep && distance < 0 && -distance > way_out(t, x, -distance) + t.rounding) continue;
+      found.add(t.contact(n, x, distance, points[i].feature_b, {FeatureKind::face, triangle}));
+    }
+  });
 }
 
 // ---------------------------------------------------------------------------- ridges and peaks below it
@@ -195,6 +181,15 @@ double height_above(const Terrain& t, Vec3 x) {
   const double p = upper ? 1 - u : u, q = upper ? 1 - v : v;
   return x[2] -
          (f.corner[0][2] + p * (f.corner[1][2] - f.corner[0][2]) + q * (f.corner[2][2] - f.corner[0][2]));
+}
+
+int round_over_plane(const Terrain& t, Vec3 n, Vec3 p, double margin, ContactPoint* points) {
+  const Shape &shape = t.pair.a, plane = Shape::plane();
+  const Vec3 across = any_across(n);
+  const Placement at_plane{{across, cross(n, across), n}, p};
+  const PairArguments on_plane{plane, at_plane, shape, t.in_field, margin};
+  return shape.type == ShapeType::ellipsoid ? plane_ellipsoid_contacts(on_plane, points)
+                                            : plane_cylinder_contacts(on_plane, points);
 }
 
 void add_surface(const Terrain& t, const Cells& cells, Collector& found) {

@@ -42,7 +42,7 @@ struct Wall {
   }
 };
 
-void add_points(const Wall& wall, Collector& found) {
+void add_wall_points(const Wall& wall, Collector& found) {
   const Shape& shape = wall.t.pair.a;
   const double radius = core_radius(shape);
   for (int i = 0; i < point_count(shape); ++i) {
@@ -52,15 +52,10 @@ void add_points(const Wall& wall, Collector& found) {
 }
 
 void add_round_points(const Wall& wall, Collector& found) {
-  const Shape &shape = wall.t.pair.a, plane = Shape::plane();
-  const Vec3 n = wall.outward(), across = any_across(n);
-  const Placement at_plane{{across, cross(n, across), n}, wall.point()};
   ContactPoint points[max_contact_points];
-  const PairArguments on_plane{plane, at_plane, shape, wall.t.in_field, found.margin};
-  const int count = shape.type == ShapeType::ellipsoid ? plane_ellipsoid_contacts(on_plane, points)
-                                                       : plane_cylinder_contacts(on_plane, points);
+  const int count = round_over_plane(wall.t, wall.outward(), wall.point(), found.margin, points);
   for (int i = 0; i < count; ++i) {
-    const Vec3 x = points[i].position + n * (0.5 * points[i].distance);
+    const Vec3 x = points[i].position + wall.outward() * (0.5 * points[i].distance);
     wall.add(x, x, points[i].feature_b, found);
   }
 }
@@ -75,7 +70,7 @@ void add_outer_walls(const Terrain& t, Collector& found) {
       if (is_curved(t.pair.a))
         add_round_points(wall, found);
       else
-        add_points(wall, found);
+        add_wall_points(wall, found);
     }
 }
 
