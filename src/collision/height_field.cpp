@@ -28,7 +28,7 @@ bool has_cells(const HeightField& f) { return f.rows > 1 && f.columns > 1 && f.s
 
 // Contacts less deep than the way out beside the field, and of what overlaps nothing only those apart: beside
 // walls and sharp ridges a point may be below a triangle and yet outside.
-void leave_out_ways_through(const Terrain& t, bool overlaps, bool hangs_over, Collector& found) {
+void leave_out_ways_through(const Terrain& t, bool overlaps, bool hangs_over, TerrainContacts& found) {
   const double deepest = !overlaps ? 1e-10 * t.size : hangs_over ? way_beside(t) : INFINITY;
   found.remove_if([&](const ContactPoint& c) { return -c.distance > deepest + t.rounding; });
 }
@@ -40,7 +40,7 @@ void leave_out_ways_through(const Terrain& t, bool overlaps, bool hangs_over, Co
 int height_field_contacts(const PairArguments& pair, ContactPoint* out) {
   if (!has_cells(*pair.b.field)) return 0;
   const Terrain t(pair);
-  Collector found{pair.margin, 1e-9 * t.size + t.rounding};
+  TerrainContacts found{pair.margin, 1e-9 * t.size + t.rounding};
   const double margin = std::max(0.0, pair.margin);
   bool hangs_over = false;
   for (int i = 0; i < 2; ++i) {

@@ -13,14 +13,14 @@ namespace articula::collision {
 
 // Takes contacts as they are found, each place and direction once; where there is no more room those that
 // carry most are kept.
-struct Collector {
+struct TerrainContacts {
   static constexpr int room = 64;
   double margin;
   double same_place;  // contacts of one direction that are this close to each other are one
   Uncleared<ContactPoint, room> buffer;
   int count = 0;
 
-  Collector(double limit, double close) : margin(limit), same_place(close) {}
+  TerrainContacts(double limit, double close) : margin(limit), same_place(close) {}
 
   ContactPoint* points() { return buffer.data(); }
   // Of two contacts with the same features, which are its identity, the nearer one stays.
@@ -136,9 +136,9 @@ int round_over_plane(const Terrain& t, Vec3 n, Vec3 p, double margin, ContactPoi
 double height_above(const Terrain& t, Vec3 x);
 
 // Points of the shape over the triangles, and the ridges and peaks under it (terrain_surface.cpp).
-void add_surface(const Terrain& t, const Cells& cells, Collector& found);
+void add_surface(const Terrain& t, const Cells& cells, TerrainContacts& found);
 // What is beside the field and not above its rim meets its walls (terrain_walls.cpp).
-void add_outer_walls(const Terrain& t, Collector& found);
+void add_outer_walls(const Terrain& t, TerrainContacts& found);
 // How far the shape would have to go to be beside the field: out through the nearest of the outer walls.
 double way_beside(const Terrain& t);
 // The nearest of what lies below the triangles, or in overlap the deepest, if it is less than `limit`; else

@@ -11,7 +11,7 @@ namespace {
 
 // A rounded point against all triangles that its foot may be on; of those that its centre is below that
 // through which the way out is shortest: walls and spikes are left on the side where they were entered.
-void add_point(const Terrain& t, Vec3 centre, double radius, int index, Collector& found) {
+void add_point(const Terrain& t, Vec3 centre, double radius, int index, TerrainContacts& found) {
   if (centre[2] - radius - found.margin > t.field.size[2]) return;
   const double above = height_above(t, centre);
   const double reach = radius + std::max(0.0, found.margin) + std::max(0.0, -above);
@@ -36,7 +36,7 @@ void add_point(const Terrain& t, Vec3 centre, double radius, int index, Collecto
   if (shortest.distance > -INFINITY) found.add(shortest);
 }
 
-void add_points(const Terrain& t, Collector& found) {
+void add_points(const Terrain& t, TerrainContacts& found) {
   const Shape& shape = t.pair.a;
   const double radius = core_radius(shape);
   for (int i = 0; i < point_count(shape); ++i)
@@ -66,7 +66,7 @@ bool is_steep(const Terrain& t, const Cells& cells) {
 }
 
 // Round shapes: their lowest points as seen from each triangle below.
-void add_round(const Terrain& t, const Cells& cells, Collector& found) {
+void add_round(const Terrain& t, const Cells& cells, TerrainContacts& found) {
   const bool steep = is_steep(t, cells);
   for_triangles(t, cells, [&](int triangle) {
     const FieldTriangle f = field_triangle(t.field, triangle);
@@ -103,7 +103,7 @@ void beside(const HeightField& f, int row, int column, int direction, int& first
 
 // A ridge is a segment without thickness; the contact counts if its normal lies between the slopes'. Beyond
 // the rim the ground falls off straight down.
-void add_ridge(const Terrain& t, int row, int column, int direction, Collector& found) {
+void add_ridge(const Terrain& t, int row, int column, int direction, TerrainContacts& found) {
   int first = 0, second = 0;
   beside(t.field, row, column, direction, first, second);
   const int index = field_edge(t.field, row, column, direction);
@@ -138,7 +138,7 @@ void add_ridge(const Terrain& t, int row, int column, int direction, Collector& 
 }
 
 // A corner of the grid, where it is a peak as seen along the normal: no neighbour is higher.
-void add_peak(const Terrain& t, int row, int column, Collector& found) {
+void add_peak(const Terrain& t, int row, int column, TerrainContacts& found) {
   const HeightField& f = t.field;
   const Vec3 corner = field_corner(f, row, column);
   if (corner[2] + found.margin < t.lowest) return;
@@ -158,7 +158,7 @@ void add_peak(const Terrain& t, int row, int column, Collector& found) {
   found.add(contact_of(d));
 }
 
-void add_ridges_and_peaks(const Terrain& t, const Cells& cells, Collector& found) {
+void add_ridges_and_peaks(const Terrain& t, const Cells& cells, TerrainContacts& found) {
   for (int r = cells.row0; r <= cells.row1 + 1; ++r)
     for (int c = cells.column0; c <= cells.column1 + 1; ++c) {
       add_peak(t, r, c, found);
@@ -192,7 +192,7 @@ int round_over_plane(const Terrain& t, Vec3 n, Vec3 p, double margin, ContactPoi
                                             : plane_cylinder_contacts(on_plane, points);
 }
 
-void add_surface(const Terrain& t, const Cells& cells, Collector& found) {
+void add_surface(const Terrain& t, const Cells& cells, TerrainContacts& found) {
   if (is_curved(t.pair.a))
     add_round(t, cells, found);
   else

@@ -33,7 +33,7 @@ struct Wall {
 
   // A point of the shape, x on its surface and `core` in its core, against the wall; unless the way up is
   // shorter.
-  void add(Vec3 x, Vec3 core, Feature feature, Collector& found) const {
+  void add(Vec3 x, Vec3 core, Feature feature, TerrainContacts& found) const {
     const Vec3 n = outward(), p = point();
     const double distance = dot(n, x - p), inside = dot(n, core - p);
     if (distance > found.margin || (inside < 0 && inside < height_above(t, core) - t.rounding)) return;
@@ -42,7 +42,7 @@ struct Wall {
   }
 };
 
-void add_wall_points(const Wall& wall, Collector& found) {
+void add_wall_points(const Wall& wall, TerrainContacts& found) {
   const Shape& shape = wall.t.pair.a;
   const double radius = core_radius(shape);
   for (int i = 0; i < point_count(shape); ++i) {
@@ -51,7 +51,7 @@ void add_wall_points(const Wall& wall, Collector& found) {
   }
 }
 
-void add_round_points(const Wall& wall, Collector& found) {
+void add_round_points(const Wall& wall, TerrainContacts& found) {
   ContactPoint points[max_contact_points];
   const int count = round_over_plane(wall.t, wall.outward(), wall.point(), found.margin, points);
   for (int i = 0; i < count; ++i) {
@@ -62,7 +62,7 @@ void add_round_points(const Wall& wall, Collector& found) {
 
 }  // namespace
 
-void add_outer_walls(const Terrain& t, Collector& found) {
+void add_outer_walls(const Terrain& t, TerrainContacts& found) {
   for (const int axis : {0, 1})
     for (const double sign : {-1.0, 1.0}) {
       const Wall wall{t, axis, sign};
