@@ -55,6 +55,7 @@ bool ImpulseDerivatives::Work::solve_softly(double eps, const std::vector<RowMod
       slides[k].speed = yields ? 0.0 : std::sqrt(squared);
       slides[k].normal = std::max(rows.lam[n], 1e-300);
     }
+    system.forget();
     system.begin(problem, nullptr, eps);
     constexpr int most_steps = 40;
     double turned = 1.0, previous = 1e300;

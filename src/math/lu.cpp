@@ -22,13 +22,21 @@ void LuFactor::reserve(int capacity) {
   swap_.reserve(capacity);
 }
 
+// Rows stay where they are while they fit: a factor may be reused.
 void LuFactor::resize(int n) {
+  constexpr int spare = 8;
   n_ = n;
-  stride_ = padded(n);
+  width_ = padded(n);
+  if (width_ > stride_ || reusable_ == 0) {
+    const auto fits = [&](int stride) { return static_cast<std::size_t>(n) * stride <= a_.capacity(); };
+    stride_ = fits(width_ + spare) ? width_ + spare : width_;
+    reusable_ = 0;
+  }
+  reusable_ = std::min(reusable_, n / panel * panel);
   a_.resize(static_cast<std::size_t>(n) * stride_);
   inverse_pivot_.resize(n);
   swap_.resize(n);
-  for (int i = 0; i < n; ++i) std::fill(row(i) + n, row(i) + stride_, 0.0);
+  for (int i = 0; i < n; ++i) std::fill(row(i) + n, row(i) + width_, 0.0);
 }
 
 bool LuFactor::accept_pivot(int k) {
@@ -45,13 +53,13 @@ bool LuFactor::accept_pivot(int k) {
 void LuFactor::subtract_panel(int k, int width, int i, int from) {
   double* target = row(i);
   if (width < panel) {
-    for (int p = k; p < k + width; ++p) strip_add(target + from, row(p) + from, -target[p], stride_ - from);
+    for (int p = k; p < k + width; ++p) strip_add(target + from, row(p) + from, -target[p], width_ - from);
     return;
   }
   const Lanes m0 = broadcast(target[k]), m1 = broadcast(target[k + 1]), m2 = broadcast(target[k + 2]),
               m3 = broadcast(target[k + 3]);
   const double *r0 = row(k), *r1 = row(k + 1), *r2 = row(k + 2), *r3 = row(k + 3);
-  for (int j = from; j < stride_; j += 4) {
+  for (int j = from; j < width_; j += 4) {
     Lanes x = load_lanes(target + j);
     x = x - m0 * load_lanes(r0 + j);
     x = x - m1 * load_lanes(r1 + j);
@@ -70,7 +78,7 @@ bool LuFactor::factor_panel(int k, int width) {
     }
     swap_[c] = best;
     if (best != c) {
-      std::swap_ranges(row(c), row(c) + stride_, row(best));
+      std::swap_ranges(row(c), row(c) + width_, row(best));
       sign_ = -sign_;
     }
     if (!accept_pivot(c)) return false;
@@ -86,6 +94,7 @@ bool LuFactor::factor_panel(int k, int width) {
 
 void LuFactor::start(bool symmetric) {
   symmetric_ = symmetric;
+  reusable_ = 0;
   smallest_ = 1e300;
   largest_ = 0.0;
   sign_ = 1.0;
@@ -97,7 +106,7 @@ bool LuFactor::factor_from(int first) {
     if (!factor_panel(k, width)) return false;
     for (int c = k + 1; c < k + width; ++c) {
       for (int p = k; p < c; ++p)
-        strip_add(row(c) + k + width, row(p) + k + width, -row(c)[p], stride_ - k - width);
+        strip_add(row(c) + k + width, row(p) + k + width, -row(c)[p], width_ - k - width);
     }
     for (int i = k + width; i < n_; ++i) subtract_panel(k, width, i, k + width);
   }
@@ -109,48 +118,79 @@ bool LuFactor::factor() {
   return factor_from(0);
 }
 
+// Rows below the symmetric part lose their multiples of the panel's rows, and keep these.
+void LuFactor::eliminate_border(int k, int width, int rows) {
+  for (int i = rows; i < n_; ++i) {
+    double* target = row(i);
+    for (int p = k; p < k + width; ++p) {
+      target[p] *= inverse_pivot_[p];
+      for (int j = p + 1; j < k + width; ++j) target[j] -= target[p] * row(p)[j];
+    }
+    subtract_panel(k, width, i, k + width);
+  }
+}
+
 // Row k of U is what is left of row k; row i loses (u_ki / u_kk) times it. Below the diagonal stand the
 // multipliers.
-bool LuFactor::eliminate_symmetric(int rows) {
-  for (int k = 0; k < rows; k += panel) {
-    const int width = std::min(panel, rows - k);
-    for (int c = k; c < k + width; ++c) {
-      for (int p = k; p < c; ++p) {
-        row(c)[p] = row(p)[c] * inverse_pivot_[p];
-        strip_add(row(c) + c, row(p) + c, -row(c)[p], stride_ - c);
-      }
-      if (!(row(c)[c] > 0.0) || !accept_pivot(c)) return false;
+bool LuFactor::eliminate_panel(int k, int width, int rows) {
+  for (int c = k; c < k + width; ++c) {
+    for (int p = k; p < c; ++p) {
+      row(c)[p] = row(p)[c] * inverse_pivot_[p];
+      strip_add(row(c) + c, row(p) + c, -row(c)[p], width_ - c);
     }
-    for (int i = k + width; i < rows; ++i) {
-      for (int p = k; p < k + width; ++p) row(i)[p] = row(p)[i] * inverse_pivot_[p];
-      subtract_panel(k, width, i, i / 4 * 4);
+    if (!(row(c)[c] > 0.0) || !accept_pivot(c)) return false;
+  }
+  for (int i = k + width; i < rows; ++i) {
+    for (int p = k; p < k + width; ++p) row(i)[p] = row(p)[i] * inverse_pivot_[p];
+    subtract_panel(k, width, i, i / 4 * 4);
+  }
+  eliminate_border(k, width, rows);
+  return true;
+}
+
+// The same where the first `kept` columns of rows k to kept are factors already: new columns follow them.
+bool LuFactor::keep_panel(int k, int kept) {
+  for (int c = k; c < k + panel; ++c) {
+    for (int p = k; p < c; ++p) strip_add(row(c) + kept, row(p) + kept, -row(c)[p], width_ - kept);
+    if (!accept_pivot(c)) return false;
+  }
+  for (int i = k + panel; i < kept; ++i) subtract_panel(k, panel, i, kept);
+  return true;
+}
+
+bool LuFactor::eliminate_symmetric(int rows, int kept) {
+  for (int k = 0; k < kept; k += panel) {
+    if (!keep_panel(k, kept)) return false;
+    for (int i = kept; i < rows; ++i) {
+      for (int p = k; p < k + panel; ++p) row(i)[p] = row(p)[i] * inverse_pivot_[p];
+      subtract_panel(k, panel, i, i / 4 * 4);
     }
-    for (int i = rows; i < n_; ++i) {
-      double* target = row(i);
-      for (int p = k; p < k + width; ++p) {
-        target[p] *= inverse_pivot_[p];
-        for (int j = p + 1; j < k + width; ++j) target[j] -= target[p] * row(p)[j];
-      }
-      subtract_panel(k, width, i, k + width);
-    }
+    eliminate_border(k, panel, rows);
+  }
+  for (int k = kept; k < rows; k += panel) {
+    if (!eliminate_panel(k, std::min(panel, rows - k), rows)) return false;
   }
   return true;
 }
 
-bool LuFactor::factor_symmetric() {
+bool LuFactor::factor_symmetric(int kept) {
   start(true);
-  return eliminate_symmetric(n_);
+  if (!eliminate_symmetric(n_, kept)) return false;
+  reusable_ = n_ / panel * panel;
+  return true;
 }
 
 // Panels are whole: what is left of the symmetric part joins the rest.
-bool LuFactor::factor_bordered(int symmetric) {
+bool LuFactor::factor_bordered(int symmetric, int kept) {
   start(false);
   const int rows = symmetric / panel * panel;
   for (int i = rows; i < symmetric; ++i) {
     for (int j = 0; j < i; ++j) row(i)[j] = row(j)[i];
   }
   for (int k = 0; k < rows; ++k) swap_[k] = k;
-  return eliminate_symmetric(rows) && factor_from(rows);
+  if (!eliminate_symmetric(rows, kept)) return false;
+  reusable_ = rows;
+  return factor_from(rows);
 }
 
 void LuFactor::solve(double* x) const {

@@ -40,6 +40,7 @@ void basis_across(const double* d, int dim, int column, double* e) {
 
 void ModeSystem::reserve(int rows, int blocks) {
   unknowns_.reserve(rows + blocks);
+  factored_.reserve(rows + blocks);
   lu_.reserve(rows);
   for (std::vector<double>* vector : {&x_, &step_, &null_part_, &combined_, &fixed_, &centre_})
     vector->reserve(rows);
@@ -180,6 +181,29 @@ double overlap(const ModeUnknown& k, const ModeUnknown& w) {
 
 }  // namespace
 
+namespace {
+
+bool same_unknown(const ModeUnknown& a, const ModeUnknown& b) {
+  return a.row == b.row && a.tangents == b.tangents && a.across == b.across && a.compliance == b.compliance &&
+         a.weight == b.weight && std::equal(a.along, a.along + a.tangents, b.along) &&
+         std::equal(a.equation, a.equation + a.tangents, b.equation);
+}
+
+}  // namespace
+
+// How many leading rows of the last factor stand for the same unknowns; remembers the new ones.
+int ModeSystem::begins_alike(const ContactProblem& problem, double eps, int symmetric) {
+  const bool same_matrix = factored_matrix_ == problem.G && factored_softness_ == eps;
+  const int most =
+      std::min({same_matrix ? lu_.reusable() : 0, symmetric, static_cast<int>(factored_.size())});
+  int alike = 0;
+  while (alike < most && same_unknown(unknowns_[alike], factored_[alike])) ++alike;
+  factored_.assign(unknowns_.begin(), unknowns_.end());
+  factored_matrix_ = problem.G;
+  factored_softness_ = eps;
+  return alike / 4 * 4;
+}
+
 // Row k of K is (G A_k)^T B. Where nothing slides A = B, and K is symmetric.
 bool ModeSystem::factor_system(const ContactProblem& problem, double eps) {
   const int n = static_cast<int>(unknowns_.size());
@@ -187,6 +211,7 @@ bool ModeSystem::factor_system(const ContactProblem& problem, double eps) {
   combined_.resize(problem.size);
   const auto first_sliding = std::find_if_not(unknowns_.begin(), unknowns_.end(), same_equation);
   const int symmetric = static_cast<int>(first_sliding - unknowns_.begin());
+  const int kept = begins_alike(problem, eps, symmetric);
   for (int k = 0; k < n; ++k) {
     const ModeUnknown& u = unknowns_[k];
     const double* pulled = problem.row(u.row);
@@ -198,14 +223,15 @@ bool ModeSystem::factor_system(const ContactProblem& problem, double eps) {
       pulled = combined_.data();
     }
     double* row = lu_.row(k);
-    for (int w = k < symmetric ? k : 0; w < n; ++w) row[w] = dot_spread(unknowns_[w], pulled);
-    row[k] += u.compliance;
+    const int first = k < kept ? kept : k < symmetric ? k : 0;
+    for (int w = first; w < n; ++w) row[w] = dot_spread(unknowns_[w], pulled);
+    if (k >= kept) row[k] += u.compliance;
     const auto soften = [&](int w) { row[w] += eps * u.weight * overlap(u, unknowns_[w]); };
-    for (int w = k; w < n && unknowns_[w].block == u.block; ++w) soften(w);
+    for (int w = std::max(k, kept); w < n && unknowns_[w].block == u.block; ++w) soften(w);
     for (int w = k - 1; k >= symmetric && w >= 0 && unknowns_[w].block == u.block; --w) soften(w);
   }
   ++factorisations_;
-  if (!(symmetric == n ? lu_.factor_symmetric() : lu_.factor_bordered(symmetric))) return false;
+  if (!(symmetric == n ? lu_.factor_symmetric(kept) : lu_.factor_bordered(symmetric, kept))) return false;
   maybe_null_ = false;
   for (int k = 0; k < n; ++k)
     maybe_null_ = maybe_null_ || std::abs(lu_.pivot(k)) < 1e-3 * unknowns_[k].weight;
@@ -243,8 +269,7 @@ bool ModeSystem::solve_linear(const ContactProblem& problem, double soft, int mo
       error = std::max(error, std::abs(step_[k]));
     }
     equation_error_ = error;
-    if (round == most_rounds || error <= 1e-14 * problem.velocity_scale ||
-        error > 0.5 * previous)
+    if (round == most_rounds || error <= 1e-14 * problem.velocity_scale || error > 0.5 * previous)
       return true;
     previous = round == 0 ? 1e300 : error;  // the first step goes all the way: nothing to compare it with
     lu_.solve(step_.data());

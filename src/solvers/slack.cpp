@@ -159,6 +159,7 @@ bool grant_slack(Task& task) {
     for (int i = block.first; i < block.first + block.dim; ++i)
       work.compliant[i * n + i] += eps * problem.mobility(block);
   }
+  work.system.forget();
   task.problem.G = work.compliant.data();
   task.problem.stride = n;
   guess_modes(task.problem, task.guess, task.slides);

@@ -130,6 +130,7 @@ SolveReport solve_contact(const ContactProblem& given, ContactSolver& work, bool
   const int most_pivots = 20 + 3 * static_cast<int>(given.blocks.size());
   Task task{given, work, guess.mode, guess.slides, mode, lam, sigma, {}, most_pivots};
   if (given.size == 0) return task.report;
+  work.system.forget();
   if (!std::all_of(given.b, given.b + given.size, [](double b) { return std::isfinite(b); })) {
     std::fill(guess.mode, guess.mode + given.size, RowMode::free);
     std::fill(mode, mode + given.size, RowMode::free);

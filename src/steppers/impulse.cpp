@@ -81,6 +81,7 @@ bool solve_held(ModeSystem& system, const ContactProblem& problem, const RowMode
                 double softness, double* lam, double* sigma) {
   constexpr int most_steps = 30;
   constexpr double rough = 1e-6;
+  system.forget();
   system.begin(problem, nullptr, softness);
   for (int step = 0; step < most_steps; ++step) {
     double turned = 0.0;

@@ -18,6 +18,10 @@ class LuFactor {
 
   // Starts a matrix of n rows; entries are whatever they were. Grows the storage if it was not reserved.
   void resize(int n);
+  // After resize: how many rows and columns of the last factor may stay, if the new matrix begins alike.
+  int reusable() const { return reusable_; }
+  // The next matrix begins otherwise, whatever the last one was.
+  void forget() { reusable_ = 0; }
   int size() const { return n_; }
   double* row(int i) { return a_.data() + static_cast<std::size_t>(i) * stride_; }
   const double* row(int i) const { return a_.data() + static_cast<std::size_t>(i) * stride_; }
@@ -25,11 +29,12 @@ class LuFactor {
   // Replaces the matrix by its factors. False if a pivot is zero or not finite: nothing may be solved then.
   [[nodiscard]] bool factor();
   // The same for a symmetric positive definite matrix, of which only the upper triangle is read, in half the
-  // time. False if it is not.
-  [[nodiscard]] bool factor_symmetric();
+  // time. False if it is not. The first `kept` rows (a multiple of four, at most reusable()) are given from
+  // column `kept` on: what stands before it is the last factor. The result is the same to the bit.
+  [[nodiscard]] bool factor_symmetric(int kept = 0);
   // The same if only the first `symmetric` rows and columns are so, and positive definite among themselves:
   // of these the lower triangle is not read, nor are they exchanged. False if they are not.
-  [[nodiscard]] bool factor_bordered(int symmetric);
+  [[nodiscard]] bool factor_bordered(int symmetric, int kept = 0);
   void solve(double* x) const;                                   // x <- A^-1 x
   void solve_transposed(double* x) const;                        // x <- A^-T x
   void solve_columns(double* x, int stride, int columns) const;  // all columns of a row-major matrix
@@ -43,7 +48,10 @@ class LuFactor {
  private:
   void start(bool symmetric);
   bool accept_pivot(int k);
-  bool eliminate_symmetric(int rows);
+  bool eliminate_symmetric(int rows, int kept);
+  bool eliminate_panel(int k, int width, int rows);
+  bool keep_panel(int k, int kept);
+  void eliminate_border(int k, int width, int rows);
   bool factor_from(int first);
   bool factor_panel(int k, int width);
   void subtract_panel(int k, int width, int i, int from);
@@ -52,6 +60,8 @@ class LuFactor {
   std::vector<double> inverse_pivot_;
   std::vector<int> swap_;  // row that was exchanged with row k
   int n_ = 0, stride_ = 0;
+  int width_ = 0;     // n, padded
+  int reusable_ = 0;  // leading rows of a factor without exchanges
   bool symmetric_ = false;
   double smallest_ = 0.0, largest_ = 0.0, sign_ = 1.0;
 };

@@ -61,6 +61,8 @@ class ModeSystem {
   // Starts a solve: the problem, and impulses near which the result is to be if there are many (null: zero).
   void begin(const ContactProblem& problem, const double* centre, double softness = usual_softness);
   double softness() const { return softness_; }
+  // G is another than that of the last factor. Between two problems that share it parts of factors stay.
+  void forget() { lu_.forget(); }
   // The equations of the soft laws with modes that hold, factored. False if numbers overflow.
   [[nodiscard]] bool set_modes(const ContactProblem& problem, const RowMode* mode, const SlideState* slides);
   // One step of Newton's method on the soft laws: impulses, soft velocities, and new directions of what
@@ -107,6 +109,7 @@ class ModeSystem {
 
  private:
   bool factor_system(const ContactProblem& problem, double eps);
+  int begins_alike(const ContactProblem& problem, double eps, int symmetric);
   void start_from(const double* lam);
   void fix_bounds(const ContactProblem& problem, const RowMode* mode);
   void remove_null_part(int rows);
@@ -117,6 +120,10 @@ class ModeSystem {
 
   std::vector<ModeUnknown> unknowns_;
   LuFactor lu_;
+  // Of the last factor.
+  std::vector<ModeUnknown> factored_;
+  const double* factored_matrix_ = nullptr;
+  double factored_softness_ = 0.0;
   std::vector<double> x_, step_, null_part_, combined_, fixed_, centre_;
   double softness_ = usual_softness;
   int factorisations_ = 0;
