@@ -10,9 +10,8 @@ namespace articula {
 
 namespace {
 
-constexpr int most_events = 40;
+constexpr int most_events = 80, most_steps = 150;
 constexpr double farthest_back = 1.0;  // of t, beyond where the path began
-constexpr double inside = 1e-3;  // of the velocity scale: how far from a change of modes the path begins
 
 bool upper(RowMode mode) { return mode == RowMode::upper || mode == RowMode::yield_upper; }
 bool lower(RowMode mode) { return mode == RowMode::lower || mode == RowMode::yield_lower; }
@@ -27,14 +26,13 @@ double slip_along(const Block& block, const SlideState& slide, const double* vel
   return sum;
 }
 
-// Where |lam_T / mu| first grows beyond lam_N.
-double way_to_cone(const Block& block, const double* lam, const double* dlam) {
-  double a = -dlam[0] * dlam[0], half_b = -lam[0] * dlam[0], c = -lam[0] * lam[0];
-  for (int i = 0; i < block.tangents(); ++i) {
-    const double x = lam[1 + i] / block.mu[i], dx = dlam[1 + i] / block.mu[i];
-    a += dx * dx;
-    half_b += x * dx;
-    c += x * x;
+// Where |x_T| first grows beyond x_N, with x and its rate dx.
+double way_to_cone(const double* x, const double* dx, int tangents) {
+  double a = -dx[0] * dx[0], half_b = -x[0] * dx[0], c = -x[0] * x[0];
+  for (int i = 1; i <= tangents; ++i) {
+    a += dx[i] * dx[i];
+    half_b += x[i] * dx[i];
+    c += x[i] * x[i];
   }
   const double never = std::numeric_limits<double>::infinity();
   if (c >= 0.0) return half_b > 0.0 ? 0.0 : never;
@@ -45,16 +43,76 @@ double way_to_cone(const Block& block, const double* lam, const double* dlam) {
   return half_b > 0.0 ? -c / (half_b + root) : never;
 }
 
+double way_to_friction_cone(const Block& block, const double* lam, const double* dlam) {
+  double x[6] = {lam[0]}, dx[6] = {dlam[0]};
+  for (int i = 1; i < block.dim; ++i) {
+    x[i] = lam[i] / block.mu[i - 1];
+    dx[i] = dlam[i] / block.mu[i - 1];
+  }
+  return way_to_cone(x, dx, block.tangents());
+}
+
+// What soft_N has to exceed where a contact that does not move is open: mu |soft_T|.
+double needed_to_part(FrictionLaw law, const Block& block, const double* soft) {
+  double sum = 0.0;
+  for (int i = 0; i < block.tangents(); ++i) {
+    const double slip = block.mu[i] * std::abs(soft[1 + i]);
+    sum += law == FrictionLaw::cone ? slip * slip : slip;
+  }
+  return law == FrictionLaw::cone ? std::sqrt(sum) : sum;
+}
+
+// Where it no longer does. Under the pyramid law mu |soft_T| is bent where a tangent changes its sign.
+double way_to_dual_cone(FrictionLaw law, const Block& block, const double* soft, const double* dsoft) {
+  double x[6] = {soft[0]}, dx[6] = {dsoft[0]};
+  for (int i = 1; i < block.dim; ++i) {
+    x[i] = block.mu[i - 1] * soft[i];
+    dx[i] = block.mu[i - 1] * dsoft[i];
+  }
+  if (law == FrictionLaw::cone) return way_to_cone(x, dx, block.tangents());
+  const double never = std::numeric_limits<double>::infinity();
+  double done = 0.0;
+  for (int pieces = 0; pieces <= block.tangents(); ++pieces) {
+    double gap = x[0] + done * dx[0], rate = dx[0], piece = never;
+    for (int i = 1; i < block.dim; ++i) {
+      const double here = x[i] + done * dx[i];
+      const bool grows = here > 0.0 ? dx[i] > 0.0 : here < 0.0 ? dx[i] < 0.0 : true;
+      gap -= std::abs(here);
+      rate -= grows ? std::abs(dx[i]) : -std::abs(dx[i]);
+      if (!grows) piece = std::min(piece, std::abs(here / dx[i]));
+    }
+    if (rate < 0.0 && std::max(gap, 0.0) <= -rate * piece) return done + std::max(gap, 0.0) / -rate;
+    if (piece == never) break;
+    done = done * (1.0 + 1e-15) + piece;
+  }
+  return never;
+}
+
 }  // namespace
 
 void Continuation::reserve(int rows) {
-  for (std::vector<double>* vector : {&b_, &d_, &lam_, &x_, &dlam_, &dsoft_}) vector->reserve(rows);
+  for (std::vector<double>* vector : {&b_, &d_, &lam_, &x_, &dlam_, &dsoft_, &soft_}) vector->reserve(rows);
+  slides_.reserve(rows);
 }
 
 namespace {
 
+// Of a contact at the bound of its friction.
+RowMode sliding(RowMode mode) {
+  return mode == RowMode::yield         ? RowMode::slide
+         : mode == RowMode::yield_upper ? RowMode::upper
+         : mode == RowMode::yield_lower ? RowMode::lower
+                                        : mode;
+}
+RowMode yielding(RowMode mode) {
+  return mode == RowMode::slide   ? RowMode::yield
+         : mode == RowMode::upper ? RowMode::yield_upper
+         : mode == RowMode::lower ? RowMode::yield_lower
+                                  : mode;
+}
+
 // Impulses of one block that its modes allow, a little inside of their bounds.
-void fit_impulses(const ContactProblem& problem, const Block& block, double least, RowMode* mode,
+void fit_impulses(const ContactProblem& problem, const Block& block, double inside, const RowMode* mode,
                   const SlideState& slide, double* lam) {
   if (block.kind == BlockKind::equality) return;
   if (block.kind == BlockKind::interval) {
@@ -68,23 +126,19 @@ void fit_impulses(const ContactProblem& problem, const Block& block, double leas
     std::fill(lam, lam + block.dim, 0.0);
     return;
   }
-  lam[0] = std::max(lam[0], least);
+  lam[0] = std::max(lam[0], inside * problem.velocity_scale / problem.mobility(block));
   double used = 0.0;
   for (int i = 0; i < block.tangents(); ++i) {
-    RowMode& m = mode[1 + i];
+    const RowMode m = mode[1 + i];
     double& x = lam[1 + i];
     const double bound = block.mu[i] * lam[0], within = (1.0 - inside) * bound;
-    if (m == RowMode::yield) m = RowMode::slide;
-    if (m == RowMode::yield_upper) m = RowMode::upper;
-    if (m == RowMode::yield_lower) m = RowMode::lower;
-    x = m == RowMode::slide   ? -bound * slide.d[i]
-        : m == RowMode::upper ? bound
-        : m == RowMode::lower ? -bound
-                              : std::clamp(x, -within, within);
-    used += x / within * (x / within);
+    x = curved(m)  ? -bound * slide.d[i]
+        : upper(m) ? bound
+        : lower(m) ? -bound
+                   : std::clamp(x, -within, within);
+    used += within > 0.0 ? x / within * (x / within) : 0.0;
   }
-  if (problem.law == FrictionLaw::pyramid || block.dim == 1 || mode[1] == RowMode::slide || used <= 1.0)
-    return;
+  if (problem.law == FrictionLaw::pyramid || block.dim == 1 || curved(mode[1]) || used <= 1.0) return;
   for (int i = 0; i < block.tangents(); ++i) lam[1 + i] /= std::sqrt(used);
 }
 
@@ -92,11 +146,20 @@ void fit_impulses(const ContactProblem& problem, const Block& block, double leas
 double fit_velocity(const Block& block, int row, RowMode mode, const SlideState& slide, double least,
                     double velocity) {
   const int tangent = row - block.first - 1;
-  switch (mode) {
-    case RowMode::free: return tangent < 0 ? std::max(velocity, least) : velocity;
-    case RowMode::upper: return std::min(velocity, -least);
-    case RowMode::lower: return std::max(velocity, least);
-    case RowMode::slide: return slide.speed * slide.d[tangent] / block.mu[tangent];
+  if (mode == RowMode::free) return tangent < 0 ? std::max(velocity, least) : velocity;
+  if (upper(mode)) return std::min(velocity, -least);
+  if (lower(mode)) return std::max(velocity, least);
+  if (curved(mode)) return slide.speed * slide.d[tangent] / block.mu[tangent];
+  return 0.0;
+}
+
+// Of soft_T in soft_N = mu |soft_T|, where friction yields.
+double yielding_weight(const Block& block, int tangent, const RowMode* mode, const SlideState& slide) {
+  const double mu = block.mu[tangent];
+  switch (mode[1 + tangent]) {
+    case RowMode::yield: return mu * slide.d[tangent];
+    case RowMode::yield_upper: return -mu;
+    case RowMode::yield_lower: return mu;
     default: return 0.0;
   }
 }
@@ -104,30 +167,40 @@ double fit_velocity(const Block& block, int row, RowMode mode, const SlideState&
 }  // namespace
 
 // d = soft velocities that the modes allow - those of the impulses.
-void Continuation::begin(const ContactProblem& problem, const double* start, RowMode* mode,
-                         SlideState* slides) {
-  const double least = inside * problem.velocity_scale;
+void Continuation::begin(const ContactProblem& problem, const Start& start, Place& at) {
+  const double least = start.inside * problem.velocity_scale;
   const std::size_t n = problem.size;
-  lam_.assign(start, start + n);
-  for (std::vector<double>* vector : {&b_, &d_, &dlam_, &dsoft_}) vector->resize(n);
+  moves_ = start.moves;
+  lam_.assign(start.lam, start.lam + n);
+  for (std::vector<double>* vector : {&b_, &d_, &dlam_, &dsoft_, &soft_}) vector->resize(n);
   for (std::size_t k = 0; k < problem.blocks.size(); ++k) {
     const Block& block = problem.blocks[k];
-    fit_impulses(problem, block, least / problem.mobility(block), mode + block.first, slides[k],
+    for (int i = block.first; block.kind == BlockKind::contact && i < block.first + block.dim; ++i)
+      at.mode[i] = at_bound(at.mode[i], static_cast<int>(k));
+    fit_impulses(problem, block, start.inside, at.mode + block.first, at.slides[k],
                  lam_.data() + block.first);
   }
-  contact_velocities(problem, lam_.data(), d_.data());
+  contact_velocities(problem, lam_.data(), soft_.data());
   for (std::size_t k = 0; k < problem.blocks.size(); ++k) {
     const Block& block = problem.blocks[k];
-    SlideState& slide = slides[k];
-    const double give = usual_softness * problem.mobility(block);
-    if (has_friction(block) && mode[block.first + 1] == RowMode::slide) {
-      slide.speed = std::max(slip_along(block, slide, d_.data()), least);
-      slide.normal = lam_[block.first];
+    const int first = block.first;
+    SlideState& slide = at.slides[k];
+    const double give = start.softness * problem.mobility(block);
+    for (int i = first; i < first + block.dim; ++i) soft_[i] += give * lam_[i];
+    if (has_friction(block) && at.mode[first] != RowMode::free && curved(at.mode[first + 1])) {
+      slide.speed = std::max(slip_along(block, slide, soft_.data()), least);
+      slide.normal = std::max(lam_[first], 1e-14 * problem.velocity_scale / problem.mobility(block));
     }
-    for (int i = block.first; i < block.first + block.dim; ++i) {
-      const double velocity = d_[i] + give * lam_[i];
-      const bool repeats = block.kind == BlockKind::equality && mode[i] == RowMode::free;
-      d_[i] = repeats ? 0.0 : fit_velocity(block, i, mode[i], slide, least, velocity) - velocity;
+    double wanted[6];
+    for (int i = 0; i < block.dim; ++i)
+      wanted[i] = fit_velocity(block, first + i, at.mode[first + i], slide, least, soft_[first + i]);
+    if (has_friction(block) && at.mode[first] == RowMode::free && !slides_at_once(static_cast<int>(k)))
+      wanted[0] = std::max(wanted[0], needed_to_part(problem.law, block, wanted));
+    for (int i = 0; block.kind == BlockKind::contact && i < block.tangents(); ++i)
+      wanted[0] += yielding_weight(block, i, at.mode + first, slide) * wanted[1 + i];
+    for (int i = 0; i < block.dim; ++i) {
+      const bool repeats = block.kind == BlockKind::equality && at.mode[first + i] == RowMode::free;
+      d_[first + i] = repeats ? 0.0 : wanted[i] - soft_[first + i];
     }
   }
 }
@@ -153,10 +226,14 @@ bool Continuation::leads_into(const ContactProblem& problem, const Event& last, 
   const Block& block = problem.blocks[last.block];
   const int i = last.row, n = block.first;
   const bool tangent = block.kind == BlockKind::contact && i > n;
-  if (mode[i] == RowMode::slide) return slip_along(block, slides[last.block], dsoft_.data()) >= 0.0;
-  if (mode[i] == RowMode::free) return dsoft_[i] >= 0.0;
-  if (mode[i] == RowMode::upper) return dsoft_[i] <= 0.0;
-  if (mode[i] == RowMode::lower) return dsoft_[i] >= 0.0;
+  if (curved(mode[i])) return slip_along(block, slides[last.block], dsoft_.data()) >= 0.0;
+  if (mode[i] == RowMode::free) {
+    double rest = dsoft_[i];
+    for (int k = 0; k < block.tangents(); ++k) rest -= last.yielded[k] * dsoft_[n + 1 + k];
+    return rest >= 0.0;
+  }
+  if (upper(mode[i])) return dsoft_[i] <= 0.0;
+  if (lower(mode[i])) return dsoft_[i] >= 0.0;
   if (!tangent && block.kind != BlockKind::interval) return dlam_[i] >= 0.0;
   if (problem.law == FrictionLaw::cone && tangent) {
     double used = 0.0;
@@ -165,7 +242,7 @@ bool Continuation::leads_into(const ContactProblem& problem, const Event& last, 
     return used <= dlam_[n];
   }
   const double widening = tangent ? block.mu[i - n - 1] * dlam_[n] : 0.0;
-  return last.next == RowMode::upper ? dlam_[i] <= widening : dlam_[i] >= -widening;
+  return upper(last.next) ? dlam_[i] <= widening : dlam_[i] >= -widening;
 }
 
 Continuation::Event Continuation::first_event(const ContactProblem& problem, const RowMode* mode,
@@ -182,9 +259,9 @@ Continuation::Event Continuation::first_event(const ContactProblem& problem, con
       if (length < first.length) first = {length, static_cast<int>(k), row, next};
     };
     const auto bounded = [&](int i, double bound, double widening) {
-      if (mode[i] == RowMode::upper) {
+      if (upper(mode[i])) {
         offer(-soft[i], dsoft_[i], i, RowMode::hold);
-      } else if (mode[i] == RowMode::lower) {
+      } else if (lower(mode[i])) {
         offer(soft[i], -dsoft_[i], i, RowMode::hold);
       } else if (mode[i] == RowMode::hold) {
         offer(bound - lam[i], dlam_[i] - widening, i, RowMode::upper);
@@ -194,6 +271,9 @@ Continuation::Event Continuation::first_event(const ContactProblem& problem, con
     if (block.kind == BlockKind::equality) continue;
     if (block.kind == BlockKind::interval) {
       bounded(n, block.bound, 0.0);
+    } else if (mode[n] == RowMode::free && has_friction(block) && !slides_at_once(static_cast<int>(k))) {
+      const double length = way_to_dual_cone(problem.law, block, soft + n, dsoft_.data() + n);
+      if (length < first.length) first = {length, static_cast<int>(k), n, RowMode::hold};
     } else if (mode[n] == RowMode::free) {
       offer(soft[n], -dsoft_[n], n, RowMode::hold);
     } else {
@@ -206,7 +286,7 @@ Continuation::Event Continuation::first_event(const ContactProblem& problem, con
         offer(slip_along(block, slides[k], soft), -slip_along(block, slides[k], dsoft_.data()), n + 1,
               RowMode::hold);
       } else {
-        const double length = way_to_cone(block, lam + n, dlam_.data() + n);
+        const double length = way_to_friction_cone(block, lam + n, dlam_.data() + n);
         if (length < first.length) first = {length, static_cast<int>(k), n + 1, RowMode::slide};
       }
     }
@@ -214,19 +294,78 @@ Continuation::Event Continuation::first_event(const ContactProblem& problem, con
   return first;
 }
 
+void Continuation::move(const ContactProblem& problem, bool forward, double length, Place& at) const {
+  for (int i = 0; i < problem.size; ++i) {
+    at.lam[i] += length * dlam_[i];
+    at.soft[i] += length * dsoft_[i];
+  }
+  at.t += forward ? length : -length;
+}
+
+namespace {
+
+// How far a block is from leaving its modes, in m/s: by its normal, or its only row, and by its friction.
+struct Gaps {
+  double normal = 0.0, friction = 0.0;
+};
+
+Gaps gaps_of(const ContactProblem& problem, const Block& block, bool slides_at_once, const SlideState& slide,
+             const RowMode* mode, const double* lam, const double* soft) {
+  const int n = block.first;
+  const double g = problem.mobility(block);
+  if (block.kind == BlockKind::equality) return {};
+  if (block.kind == BlockKind::interval) {
+    return {.normal = upper(mode[n])   ? -soft[n]
+                      : lower(mode[n]) ? soft[n]
+                                       : g * (block.bound - std::abs(lam[n]))};
+  }
+  if (mode[n] == RowMode::free)
+    return {.normal = soft[n] - (slides_at_once ? 0.0 : needed_to_part(problem.law, block, soft + n))};
+  if (!has_friction(block)) return {.normal = g * lam[n]};
+  if (curved(mode[n + 1])) return {.normal = g * lam[n], .friction = slip_along(block, slide, soft)};
+  double force = 0.0;
+  for (int i = 0; i < block.tangents(); ++i) force += std::pow(lam[n + 1 + i] / block.mu[i], 2);
+  return {.normal = g * lam[n], .friction = g * (lam[n] - std::sqrt(force))};
+}
+
+}  // namespace
+
+// The part of a step after which the first law was broken; more than one if none was.
+double Continuation::part_obeyed(const ContactProblem& problem, const Place& at) const {
+  const double rounding = 1e-9 * problem.velocity_scale;
+  double part = 2.0;
+  const auto compare = [&](double before, double now) {
+    if (now < -rounding) part = std::min(part, std::max(before, 0.0) / (std::max(before, 0.0) - now));
+  };
+  for (std::size_t k = 0; k < problem.blocks.size(); ++k) {
+    const Block& block = problem.blocks[k];
+    const bool at_once = slides_at_once(static_cast<int>(k));
+    const Gaps before = gaps_of(problem, block, at_once, slides_[k], at.mode, lam_.data(), soft_.data());
+    const Gaps now = gaps_of(problem, block, at_once, at.slides[k], at.mode, at.lam, at.soft);
+    compare(before.normal, now.normal);
+    compare(before.friction, now.friction);
+  }
+  return part;
+}
+
 // Contacts open and close as a whole; one that closes has no force yet and slides if it moves.
-void Continuation::change(const ContactProblem& problem, const Event& event, const double* lam,
-                          const double* soft, RowMode* mode, SlideState* slides) const {
+void Continuation::change(const ContactProblem& problem, Event& event, Place& at) const {
+  const double *lam = at.lam, *soft = at.soft;
+  RowMode* mode = at.mode;
+  const RowMode before = mode[event.row];
   const Block& block = problem.blocks[event.block];
   const int n = block.first;
-  SlideState& slide = slides[event.block];
+  SlideState& slide = at.slides[event.block];
+  const RowMode next = has_friction(block) ? at_bound(event.next, event.block) : event.next;
+  for (int i = 0; i < block.tangents(); ++i) event.yielded[i] = yielding_weight(block, i, mode + n, slide);
+  if (next == RowMode::hold) event.next = before;  // the side from which a bound was left
   if (!has_friction(block) || (event.row > n && problem.law == FrictionLaw::pyramid)) {
-    mode[event.row] = event.next;
+    mode[event.row] = next;
     return;
   }
   if (event.row > n) {
-    std::fill(mode + n + 1, mode + n + block.dim, event.next);
-    if (event.next == RowMode::hold) return;
+    std::fill(mode + n + 1, mode + n + block.dim, next);
+    if (next == RowMode::hold) return;
     double force = 0.0;
     for (int i = 0; i < block.tangents(); ++i) {
       slide.d[i] = -lam[n + 1 + i] / block.mu[i];
@@ -237,64 +376,185 @@ void Continuation::change(const ContactProblem& problem, const Event& event, con
     slide.normal = std::max(lam[n], 1e-300);
     return;
   }
-  std::fill(mode + n, mode + n + block.dim, event.next);
-  if (event.next == RowMode::free) return;
+  std::fill(mode + n, mode + n + block.dim, next);
+  if (next == RowMode::free) return;
   double squared = 0.0;
   for (int i = 0; i < block.tangents(); ++i) {
     const double slip = soft[n + 1 + i];
     slide.d[i] = block.mu[i] * slip;
     squared += slide.d[i] * slide.d[i];
     if (problem.law == FrictionLaw::pyramid && slip != 0.0)
-      mode[n + 1 + i] = slip > 0.0 ? RowMode::lower : RowMode::upper;
+      mode[n + 1 + i] = at_bound(slip > 0.0 ? RowMode::lower : RowMode::upper, event.block);
   }
   if (problem.law == FrictionLaw::pyramid || squared == 0.0) return;
   slide.speed = std::sqrt(squared);
   for (int i = 0; i < block.tangents(); ++i) slide.d[i] /= slide.speed;
   slide.normal = 1e-6 * problem.velocity_scale / problem.mobility(block);
-  std::fill(mode + n + 1, mode + n + block.dim, RowMode::slide);
+  std::fill(mode + n + 1, mode + n + block.dim, at_bound(RowMode::slide, event.block));
 }
 
-bool Continuation::solve(const ContactProblem& problem, ModeSystem& system, const double* start,
-                         RowMode* mode, SlideState* slides, double* lam, double* soft) {
-  begin(problem, start, mode, slides);
+// A contact that is not known to move yields where its friction comes to its bound.
+RowMode Continuation::at_bound(RowMode mode, int block) const {
+  return slides_at_once(block) ? sliding(mode) : yielding(mode);
+}
+
+void Continuation::turn_back() {
+  for (double& x : dlam_) x = -x;
+  for (double& x : dsoft_) x = -x;
+}
+
+void Continuation::set_velocities(const ContactProblem& problem, double t) {
+  for (int i = 0; i < problem.size; ++i) b_[i] = problem.b[i] + (1.0 - t) * d_[i];
+}
+
+// From event to event. Under the pyramid law only the modes have changed; on cones one step of Newton's
+// method has to do.
+bool Continuation::follow_straight(const ContactProblem& problem, ModeSystem& system, Place& at) {
   ContactProblem shifted = problem;
   shifted.b = b_.data();
-  system.begin(shifted, nullptr);
-  double t = 0.0;
   int idle = 0;  // events at one place
   Event last;
   for (int events = 0; events < most_events; ++events) {
-    // Under the pyramid law the path is straight from event to event: only the modes have changed.
     const bool straight = events > 0 && problem.law == FrictionLaw::pyramid;
-    for (int i = 0; i < problem.size; ++i) b_[i] = problem.b[i] + (1.0 - t) * d_[i];
     double turned = 0.0;
-    if (straight ? !system.set_modes(problem, mode, slides)
-                 : !system.soft_step(shifted, mode, slides, lam, soft, turned))
+    set_velocities(problem, at.t);
+    if (straight ? !system.set_modes(problem, at.mode, at.slides)
+                 : !system.soft_step(shifted, at.mode, at.slides, at.lam, at.soft, turned))
       return false;
     find_direction(problem, system);
-    const bool forward = last.block < 0 || leads_into(problem, last, mode, slides);
-    if (!forward) {
-      for (double& x : dlam_) x = -x;
-      for (double& x : dsoft_) x = -x;
-    }
-    last = first_event(problem, mode, slides, lam, soft);
-    const double rest = forward ? 1.0 - t : t + farthest_back;
+    const bool forward = last.block < 0 || leads_into(problem, last, at.mode, at.slides);
+    if (!forward) turn_back();
+    last = first_event(problem, at.mode, at.slides, at.lam, at.soft);
+    const double rest = forward ? 1.0 - at.t : at.t + farthest_back;
     const bool ends = last.length >= rest;
     if (ends && !forward) return false;
     const double length = ends ? rest : last.length;
-    for (int i = 0; i < problem.size; ++i) {
-      lam[i] += length * dlam_[i];
-      soft[i] += length * dsoft_[i];
-    }
+    move(problem, forward, length, at);
     if (ends) return true;
-    t += forward ? length : -length;
     idle = length > 0.0 ? 0 : idle + 1;
     if (idle > 2) return false;
-    const RowMode before = mode[last.row];
-    change(problem, last, lam, soft, mode, slides);
-    if (last.next == RowMode::hold) last.next = before;  // the side from which a bound was left
+    change(problem, last, at);
   }
   return false;
+}
+
+namespace {
+
+// The direction that friction is pressed against, w - r lam_T / mu with w = mu o soft_T: that of the slip,
+// and of the force where the slip ends. Returns by how much the force differs from it.
+double direct(const ContactProblem& problem, const Block& block, const double* lam, const double* soft,
+              SlideState& slide) {
+  const int n = block.first;
+  const double g = problem.mobility(block);
+  double d[5], squared = 0.0;
+  for (int i = 0; i < block.tangents(); ++i) {
+    d[i] = block.mu[i] * (soft[n + 1 + i] - g * lam[n + 1 + i]);
+    squared += d[i] * d[i];
+  }
+  if (!(squared > 0.0)) return 0.0;
+  slide.normal = std::max(lam[n], 1e-300 + 1e-14 * problem.velocity_scale / g);
+  double off = 0.0;
+  for (int i = 0; i < block.tangents(); ++i) {
+    slide.d[i] = d[i] / std::sqrt(squared);
+    off += std::pow(slide.d[i] + lam[n + 1 + i] / (block.mu[i] * slide.normal), 2);
+  }
+  slide.speed = std::max(slip_along(block, slide, soft), 0.0);
+  return std::sqrt(off);
+}
+
+}  // namespace
+
+// Newton's method on directions, with the modes held.
+bool Continuation::correct(const ContactProblem& problem, ModeSystem& system, Place& at) {
+  constexpr int most_corrections = 6;
+  constexpr double enough = 1e-6;
+  ContactProblem shifted = problem;
+  shifted.b = b_.data();
+  set_velocities(problem, at.t);
+  for (int step = 0; step < most_corrections; ++step) {
+    double turned = 0.0, unused = 0.0;
+    if (!system.soft_step(shifted, at.mode, at.slides, at.lam, at.soft, unused)) return false;
+    for (std::size_t k = 0; k < problem.blocks.size(); ++k) {
+      const Block& block = problem.blocks[k];
+      if (has_friction(block) && at.mode[block.first] != RowMode::free && curved(at.mode[block.first + 1]))
+        turned = std::max(turned, direct(problem, block, at.lam, at.soft, at.slides[k]));
+    }
+    if (turned < enough) return true;
+  }
+  return false;
+}
+
+// Directions of what slides at the end of a straight step.
+void Continuation::predict(const ContactProblem& problem, double length, Place& at) const {
+  for (std::size_t k = 0; k < problem.blocks.size(); ++k) {
+    const Block& block = problem.blocks[k];
+    const int n = block.first;
+    if (!has_friction(block) || at.mode[n] == RowMode::free || !curved(at.mode[n + 1])) continue;
+    double lam[6], soft[6];
+    for (int i = 0; i < block.dim; ++i) {
+      lam[i] = lam_[n + i] + length * dlam_[n + i];
+      soft[i] = soft_[n + i] + length * dsoft_[n + i];
+    }
+    direct(problem, block, lam - n, soft - n, at.slides[k]);
+  }
+}
+
+// Goes on by `length`, or by less if the path bends too much for that or would break a law.
+bool Continuation::advance(const ContactProblem& problem, ModeSystem& system, bool forward, double& length,
+                           Place& at) {
+  constexpr int most_tries = 6;
+  lam_.assign(at.lam, at.lam + problem.size);
+  soft_.assign(at.soft, at.soft + problem.size);
+  slides_.assign(at.slides, at.slides + problem.blocks.size());
+  const double before = at.t;
+  for (int tries = 0; tries < most_tries; ++tries) {
+    at.t = before + (forward ? length : -length);
+    predict(problem, length, at);
+    const double part = correct(problem, system, at) ? part_obeyed(problem, at) : 0.3;
+    if (part > 1.0) return true;
+    length *= std::clamp(0.98 * part, 0.1, 0.9);
+    std::copy(slides_.begin(), slides_.end(), at.slides);
+  }
+  return false;
+}
+
+bool Continuation::follow_curve(const ContactProblem& problem, ModeSystem& system, Place& at) {
+  constexpr double before_event = 1e-3, near_event = 2e-3;
+  if (!correct(problem, system, at)) return false;
+  int idle = 0;
+  bool forward = true, changed = false;
+  Event last;
+  for (int steps = 0; steps < most_steps; ++steps) {
+    if (changed && !system.set_modes(problem, at.mode, at.slides)) return false;
+    find_direction(problem, system);
+    if (changed) forward = leads_into(problem, last, at.mode, at.slides);
+    if (!forward) turn_back();
+    const Event next = first_event(problem, at.mode, at.slides, at.lam, at.soft);
+    const double rest = forward ? 1.0 - at.t : at.t + farthest_back;
+    changed = next.length < std::min(rest, near_event);
+    if (changed) {
+      idle = next.length > 1e-9 ? 0 : idle + 1;
+      if (idle > 3) return false;
+      move(problem, forward, next.length, at);
+      last = next;
+      change(problem, last, at);
+      continue;
+    }
+    double length = std::min(rest, (1.0 - before_event) * next.length);
+    const bool ends = length == rest;
+    if (!advance(problem, system, forward, length, at)) return false;
+    if (ends && length == rest) return forward;
+  }
+  return false;
+}
+
+bool Continuation::solve(const ContactProblem& problem, ModeSystem& system, const Start& start, RowMode* mode,
+                         SlideState* slides, double* lam, double* soft) {
+  Place at{mode, slides, lam, soft};
+  begin(problem, start, at);
+  system.begin(problem, nullptr, start.softness);
+  return problem.law == FrictionLaw::pyramid || start.hasty ? follow_straight(problem, system, at)
+                                                            : follow_curve(problem, system, at);
 }
 
 }  // namespace articula

@@ -33,7 +33,7 @@ Tolerances soft_tolerances(const ContactProblem& problem, double softness, const
   const double effect = largest_effect(problem, lam);
   return {.impulse = mode_tolerance(problem, lam),
           .velocity = std::max(1e-5 * softness, 2e-15) * std::max(effect, problem.velocity_scale),
-          .still = 1e3 * softness * effect};
+          .still = 3e1 * softness * effect};
 }
 
 void guess_modes(const ContactProblem& problem, RowMode* mode, SlideState* slides) {

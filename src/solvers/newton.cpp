@@ -74,23 +74,57 @@ bool slower_than_softness(const Task& task, double softness) {
 
 }  // namespace
 
+namespace {
+
+bool yields(RowMode mode) {
+  return mode == RowMode::yield || mode == RowMode::yield_upper || mode == RowMode::yield_lower;
+}
+
+void remember_soft(Task& task) {
+  SoftSolution& soft = task.work.soft;
+  soft.mode.assign(task.guess, task.guess + task.problem.size);
+  soft.slides.assign(task.slides, task.slides + task.problem.blocks.size());
+  soft.lam.assign(task.lam, task.lam + task.problem.size);
+  soft.velocity.assign(task.sigma, task.sigma + task.problem.size);
+}
+
+// Contacts of the soft solution that slide; returns whether some of them was taken to yield.
+bool find_moving(Task& task, double softness) {
+  ContactSolver& work = task.work;
+  const SoftSolution& soft = work.soft;
+  const double still = soft_tolerances(task.problem, softness, soft.lam.data()).still;
+  work.moves_now = work.moves;
+  bool wrong = false;
+  for (std::size_t k = 0; k < task.problem.blocks.size(); ++k) {
+    const Block& block = task.problem.blocks[k];
+    if (block.kind != BlockKind::contact) continue;
+    for (int i = block.first + 1; i < block.first + block.dim; ++i) {
+      if (std::abs(soft.velocity[i]) <= still) continue;
+      work.moves_now[k] = true;
+      wrong = wrong || yields(soft.mode[i]);
+    }
+  }
+  return wrong;
+}
+
 // Newton's method on the soft laws: solve, change the modes that are contradicted and the directions that
 // turn, until neither happens. An assignment that was left three times means a cycle: from then on only the
-// worst contradiction is changed.
-Outcome pivot(Task& task, double softness) {
+// worst contradiction is changed. Where contacts that yield turn out to slide, the soft solution that says so
+// is remembered, and the method goes on with rows that give way less.
+Outcome pivot_on(Task& task, double& softness) {
   const ContactProblem& problem = task.problem;
   ContactSolver& work = task.work;
-  work.moves.assign(problem.blocks.size(), false);
   bool careful = false;
+  constexpr int most_turning = 25;
   int fewest = 0, idle = 0;  // contradictions, and passes since they last became fewer
-  const auto begin_with = [&](double next) {
-    softness = next;
+  int turning_passes = 0;    // with nothing but directions to be found
+  const auto begin = [&] {
     work.system.begin(problem, task.centre, softness);
     work.seen.clear();
     fewest = problem.size + 1;
     idle = 0;
   };
-  begin_with(softness);
+  begin();
   Outcome outcome = Outcome::contradicted;
   for (int pass = 0; pass < task.most_pivots; ++pass) {
     double turned = 0.0;
@@ -113,17 +147,64 @@ Outcome pivot(Task& task, double softness) {
       if (work.seen.size() < most_seen) work.seen.push_back(hash);
       continue;
     }
+    if (turned > turning && ++turning_passes > most_turning) break;
     if (turned > turning) continue;
+    const bool some_yield = std::any_of(task.guess, task.guess + problem.size, yields);
+    if (some_yield) remember_soft(task);
     if (!finish(task)) break;
     if (mark_moving(problem, task.sigma, motion_tolerance(problem, task.lam), task.guess, work.moves) == 0) {
       outcome = Outcome::verified;
       break;
     }
+    work.soft.known = true;
     task.report.iterations += work.system.factorisations();
-    begin_with(softness > hardest && slower_than_softness(task, softness) ? 1e-2 * softness : softness);
+    if (softness > hardest && slower_than_softness(task, softness)) softness *= 1e-2;
+    begin();
   }
   task.report.iterations += work.system.factorisations();
   return outcome;
+}
+
+// From the soft solution that is remembered, along a path, to one in which contacts slide that move, and the
+// others yield; until those that move are known.
+bool let_move(Task& task, double softness) {
+  constexpr int most_paths = 4;
+  ContactSolver& work = task.work;
+  work.soft.known = false;
+  find_moving(task, softness);
+  for (int paths = 0; paths < most_paths; ++paths) {
+    std::copy(work.soft.mode.begin(), work.soft.mode.end(), task.guess);
+    std::copy(work.soft.slides.begin(), work.soft.slides.end(), task.slides);
+    const Continuation::Start start{
+        .lam = work.soft.lam.data(), .softness = softness, .inside = 0.0, .moves = &work.moves_now};
+    const bool found = work.continuation.solve(task.problem, work.system, start, task.guess, task.slides,
+                                               task.lam, task.sigma);
+    task.report.iterations += work.system.factorisations();
+    if (!found) return false;
+    remember_soft(task);
+    if (!find_moving(task, softness)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool let_yield(Task& task, double softness) {
+  remember_soft(task);
+  task.work.moves.assign(task.problem.blocks.size(), false);
+  return let_move(task, softness);
+}
+
+Outcome pivot(Task& task, double softness) {
+  constexpr int most_paths = 3;
+  ContactSolver& work = task.work;
+  work.moves.assign(task.problem.blocks.size(), false);
+  work.soft.known = false;
+  for (int paths = 0;; ++paths) {
+    const Outcome outcome = pivot_on(task, softness);
+    const bool goes_on = outcome == Outcome::contradicted && work.soft.known && task.centre == nullptr;
+    if (!goes_on || paths == most_paths || !let_move(task, softness)) return outcome;
+  }
 }
 
 namespace {

@@ -141,14 +141,20 @@ void keep_best(Task& task, double& best, std::vector<double>& lam) {
 }
 
 // From the guess and the impulses it came with.
-bool continue_from_start(Task& task) {
+bool continue_from_start(Task& task, bool hasty) {
   ContactSolver& work = task.work;
   std::copy(work.first.begin(), work.first.end(), task.guess);
   std::copy(work.first_slides.begin(), work.first_slides.end(), task.slides);
-  const bool found = work.continuation.solve(task.problem, work.system, work.start.data(), task.guess,
-                                             task.slides, task.lam, task.sigma);
+  const bool found =
+      work.continuation.solve(task.problem, work.system, {.lam = work.start.data(), .hasty = hasty},
+                              task.guess, task.slides, task.lam, task.sigma);
   task.report.iterations += work.system.factorisations();
-  return found && settle_ever_harder(task, SolveStage::pivoting);
+  if (!found) return false;
+  if (!let_yield(task, usual_softness)) {
+    std::copy(work.soft.mode.begin(), work.soft.mode.end(), task.guess);
+    std::copy(work.soft.slides.begin(), work.soft.slides.end(), task.slides);
+  }
+  return settle_ever_harder(task, SolveStage::pivoting);
 }
 
 bool pivot_by_dantzig(Task& task) {

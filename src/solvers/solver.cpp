@@ -21,9 +21,14 @@ void ContactSolver::reserve(int rows, int block_count) {
   blocks.reserve(block_count);
   seen.reserve(most_seen);
   moves.reserve(block_count);
+  moves_now.reserve(block_count);
   first.reserve(rows);
   still_mode.reserve(rows);
   first_slides.reserve(block_count);
+  soft.mode.reserve(rows);
+  soft.slides.reserve(block_count);
+  soft.lam.reserve(rows);
+  soft.velocity.reserve(rows);
   for (std::vector<double>* vector : {&start, &trial, &trial_sigma, &between, &between_sigma, &still,
                                       &still_sigma, &approximate, &dilated, &kept, &relaxed, &balance})
     vector->reserve(rows);
@@ -69,7 +74,7 @@ bool search(Task& task) {
   }
   work.trial_sigma.assign(problem.size, 0.0);
   if (task.warm) {
-    if (continue_from_start(task)) return true;
+    if (continue_from_start(task, true)) return true;
     work.trial = work.start;
     if (approach_and_settle(task, SolveStage::pivoting)) return true;
   }

@@ -38,6 +38,9 @@ constexpr double softnesses[] = {usual_softness, 1e-9, 1e-11};
 
 // Newton's method on the soft laws from task.guess; modes of equations that hold are left there.
 Outcome pivot(Task& task, double softness);
+// From a soft solution in which everything at its bound slides (task.lam, sigma: soft velocities) to one in
+// which what does not move yields. False if no path leads there.
+bool let_yield(Task& task, double softness);
 // The report: residual, and slack of redundant equalities.
 void judge(Task& task, SolveStage stage, SolveStatus status);
 // The modes of the motion. False if the solution does not stand up to the residual.
@@ -74,7 +77,8 @@ bool approach_and_settle(Task& task, SolveStage stage);
 bool accept(Task& task, SolveStage stage);
 // Remembers work.trial in `lam` if its residual is less than `best`.
 void keep_best(Task& task, double& best, std::vector<double>& lam);
-bool continue_from_start(Task& task);  // from the guess and the impulses it came with
+// Along a path from the guess and the impulses it came with; `hasty` where it bends, too.
+bool continue_from_start(Task& task, bool hasty);
 bool pivot_by_dantzig(Task& task);
 bool follow_lemke(Task& task);
 bool dilate_or_sweep(Task& task);

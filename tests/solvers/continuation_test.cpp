@@ -25,7 +25,7 @@ bool follow(const ContactProblem& problem, Solution& s) {
   Continuation continuation;
   ModeSystem system;
   const VectorX start = s.lam;
-  return continuation.solve(problem, system, start.data(), s.mode.data(), s.slides.data(), s.lam.data(),
+  return continuation.solve(problem, system, {start.data()}, s.mode.data(), s.slides.data(), s.lam.data(),
                             s.sigma.data());
 }
 

@@ -1,9 +1,10 @@
 #pragma once
 // From a problem whose solution is known to the one given, along a straight line of velocities:
 //   b(t) = b + (1 - t) d,     d such that impulses and modes at hand solve the problem at t = 0.
-// Where no mode changes impulses move in proportion to t (on cones, nearly). The first row that would break
-// its law changes its mode, and the path goes on to the side on which the new mode holds: forward, or where
-// friction makes it turn, back. The last step's solution is near, and few modes change on the way.
+// Where no mode changes impulses move in proportion to t; on cones the path bends and is followed in steps,
+// each with a prediction and a correction. The first row that would break its law changes its mode, and the
+// path goes on to the side on which the new mode holds: forward, or where friction makes it turn, back. The
+// last step's solution is near, and few modes change on the way.
 
 #include "articula/solvers/mode_system.hpp"
 
@@ -13,27 +14,57 @@ class Continuation {
  public:
   void reserve(int rows);
 
-  // start: impulses near which to begin; mode, slides: those to begin with. Modes (without yielding),
-  // impulses and soft velocities at the end of the path. False if it has no end within reach.
-  [[nodiscard]] bool solve(const ContactProblem& problem, ModeSystem& system, const double* start,
+  struct Start {
+    const double* lam;  // impulses near which to begin
+    double softness = usual_softness;
+    double inside = 1e-3;  // of the velocity scale: how far from a change of modes the path begins
+    // Per block: contacts that slide where their friction is at its bound; the others yield. None: all slide.
+    const std::vector<bool>* moves = nullptr;
+    bool hasty = false;  // in long steps, though the path bends
+  };
+  // mode, slides: those to begin with. Modes, impulses and soft velocities at the end of the path. False if
+  // it has no end within reach.
+  [[nodiscard]] bool solve(const ContactProblem& problem, ModeSystem& system, const Start& start,
                            RowMode* mode, SlideState* slides, double* lam, double* soft);
 
  private:
+  // A place on the path, and what the caller reads at its end.
+  struct Place {
+    RowMode* mode;
+    SlideState* slides;
+    double *lam, *soft;
+    double t = 0.0;
+  };
   struct Event {
     double length = 0.0;  // of the step up to it
     int block = -1, row = -1;
     RowMode next = RowMode::hold;
+    double yielded[5] = {};  // of soft_T in the law that the normal left
   };
-  void begin(const ContactProblem& problem, const double* start, RowMode* mode, SlideState* slides);
+  void begin(const ContactProblem& problem, const Start& start, Place& at);
+  bool slides_at_once(int block) const { return moves_ == nullptr || (*moves_)[block]; }
+  RowMode at_bound(RowMode next, int block) const;
   void find_direction(const ContactProblem& problem, const ModeSystem& system);
   bool leads_into(const ContactProblem& problem, const Event& last, const RowMode* mode,
                   const SlideState* slides) const;
   Event first_event(const ContactProblem& problem, const RowMode* mode, const SlideState* slides,
                     const double* lam, const double* soft) const;
-  void change(const ContactProblem& problem, const Event& event, const double* lam, const double* soft,
-              RowMode* mode, SlideState* slides) const;
+  // The mode that the event leads to; `next` is then the side from which a bound was left.
+  void change(const ContactProblem& problem, Event& event, Place& at) const;
+  void move(const ContactProblem& problem, bool forward, double length, Place& at) const;
+  double part_obeyed(const ContactProblem& problem, const Place& at) const;
 
-  std::vector<double> b_, d_, lam_, x_, dlam_, dsoft_;
+  bool follow_straight(const ContactProblem& problem, ModeSystem& system, Place& at);
+  bool follow_curve(const ContactProblem& problem, ModeSystem& system, Place& at);
+  void set_velocities(const ContactProblem& problem, double t);
+  bool correct(const ContactProblem& problem, ModeSystem& system, Place& at);
+  void predict(const ContactProblem& problem, double length, Place& at) const;
+  bool advance(const ContactProblem& problem, ModeSystem& system, bool forward, double& length, Place& at);
+  void turn_back();
+
+  std::vector<double> b_, d_, lam_, x_, dlam_, dsoft_, soft_;
+  std::vector<SlideState> slides_;
+  const std::vector<bool>* moves_ = nullptr;
 };
 
 }  // namespace articula

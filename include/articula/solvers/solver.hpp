@@ -18,10 +18,19 @@
 
 namespace articula {
 
+// A solution of the soft laws, in which nothing was contradicted.
+struct SoftSolution {
+  bool known = false;
+  std::vector<RowMode> mode;
+  std::vector<SlideState> slides;
+  std::vector<double> lam, velocity;
+};
+
 struct ContactSolver {
   void reserve(int rows, int blocks);
 
   ModeSystem system;
+  SoftSolution soft;
   Continuation continuation;
   Dantzig dantzig;
   DilatingFriction dilating;
@@ -38,6 +47,7 @@ struct ContactSolver {
   std::vector<RowMode> first;            // the guess
   std::vector<SlideState> first_slides;  // and its directions
   std::vector<bool> moves;               // per block: known to slide, however slowly
+  std::vector<bool> moves_now;           // or so fast that there is no doubt
 };
 
 // Where to begin: modes (one for each row), and for contacts that slide or yield the directions (one for each
