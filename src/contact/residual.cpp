@@ -21,9 +21,18 @@ double velocity_scale(std::span<const double> b, double gravity_step) {
 
 void contact_velocities(const ContactProblem& problem, const double* lam, double* sigma) {
   std::copy(problem.b, problem.b + problem.size, sigma);
+  const double* rows[4];
+  double scale[4];
+  int waiting = 0;
   for (int i = 0; i < problem.size; ++i) {
-    if (lam[i] != 0.0) strip_add(sigma, problem.row(i), lam[i], problem.size);
+    if (lam[i] == 0.0) continue;
+    rows[waiting] = problem.row(i);
+    scale[waiting++] = lam[i];
+    if (waiting < 4) continue;
+    strip_add_four(sigma, rows, scale, problem.size);
+    waiting = 0;
   }
+  for (int k = 0; k < waiting; ++k) strip_add(sigma, rows[k], scale[k], problem.size);
 }
 
 namespace {

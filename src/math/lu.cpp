@@ -193,15 +193,29 @@ bool LuFactor::factor_bordered(int symmetric, int kept) {
   return factor_from(rows);
 }
 
+// L y = P x, then U x = y; four rows at a time.
 void LuFactor::solve(double* x) const {
-  if (symmetric_) {
-    for (int i = 0; i < n_; ++i) strip_add(x + i + 1, row(i) + i + 1, -x[i] * inverse_pivot_[i], n_ - i - 1);
-  } else {
-    for (int k = 0; k < n_; ++k) std::swap(x[k], x[swap_[k]]);
-    for (int i = 1; i < n_; ++i) x[i] -= strip_dot(row(i), x, i);
+  for (int k = 0; k < n_ && !symmetric_; ++k) std::swap(x[k], x[swap_[k]]);
+  const int whole = n_ / panel * panel;
+  for (int k = 0; k < whole; k += panel) {
+    const Lanes sums = strip_dot_four(row(k), stride_, x, k);
+    for (int i = 0; i < panel; ++i) {
+      double rest = x[k + i] - sums[i];
+      for (int j = 0; j < i; ++j) rest -= row(k + i)[k + j] * x[k + j];
+      x[k + i] = rest;
+    }
   }
-  for (int i = n_ - 1; i >= 0; --i) {
+  for (int i = whole; i < n_; ++i) x[i] -= strip_dot(row(i), x, i);
+  for (int i = n_ - 1; i >= whole; --i)
     x[i] = (x[i] - strip_dot(row(i) + i + 1, x + i + 1, n_ - i - 1)) * inverse_pivot_[i];
+  for (int k = whole - panel; k >= 0; k -= panel) {
+    const int after = k + panel;
+    const Lanes sums = strip_dot_four(row(k) + after, stride_, x + after, n_ - after);
+    for (int i = panel - 1; i >= 0; --i) {
+      double rest = x[k + i] - sums[i];
+      for (int j = i + 1; j < panel; ++j) rest -= row(k + i)[k + j] * x[k + j];
+      x[k + i] = rest * inverse_pivot_[k + i];
+    }
   }
 }
 

@@ -41,6 +41,8 @@ void basis_across(const double* d, int dim, int column, double* e) {
 void ModeSystem::reserve(int rows, int blocks) {
   unknowns_.reserve(rows + blocks);
   factored_.reserve(rows + blocks);
+  rows_.reserve(rows + blocks);
+  mixed_.reserve(rows + blocks);
   lu_.reserve(rows);
   for (std::vector<double>* vector : {&x_, &step_, &null_part_, &combined_, &fixed_, &centre_})
     vector->reserve(rows);
@@ -212,6 +214,12 @@ bool ModeSystem::factor_system(const ContactProblem& problem, double eps) {
   const auto first_sliding = std::find_if_not(unknowns_.begin(), unknowns_.end(), same_equation);
   const int symmetric = static_cast<int>(first_sliding - unknowns_.begin());
   const int kept = begins_alike(problem, eps, symmetric);
+  rows_.clear();
+  mixed_.clear();
+  for (int k = 0; k < n; ++k) {
+    rows_.push_back(unknowns_[k].row);
+    if (unknowns_[k].tangents > 0) mixed_.push_back(k);
+  }
   for (int k = 0; k < n; ++k) {
     const ModeUnknown& u = unknowns_[k];
     const double* pulled = problem.row(u.row);
@@ -224,7 +232,10 @@ bool ModeSystem::factor_system(const ContactProblem& problem, double eps) {
     }
     double* row = lu_.row(k);
     const int first = k < kept ? kept : k < symmetric ? k : 0;
-    for (int w = first; w < n; ++w) row[w] = dot_spread(unknowns_[w], pulled);
+    for (int w = first; w < n; ++w) row[w] = pulled[rows_[w]];
+    for (int w : mixed_) {
+      if (w >= first) row[w] = dot_spread(unknowns_[w], pulled);
+    }
     if (k >= kept) row[k] += u.compliance;
     const auto soften = [&](int w) { row[w] += eps * u.weight * overlap(u, unknowns_[w]); };
     for (int w = std::max(k, kept); w < n && unknowns_[w].block == u.block; ++w) soften(w);

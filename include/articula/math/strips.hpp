@@ -37,6 +37,39 @@ inline void strip_add(double* y, const double* x, double scale, int n) {
   for (; i < n; ++i) y[i] += scale * x[i];
 }
 
+// y += scale[0] x[0] + ... + scale[3] x[3]
+inline void strip_add_four(double* y, const double* const* x, const double* scale, int n) {
+  const Lanes s0 = broadcast(scale[0]), s1 = broadcast(scale[1]), s2 = broadcast(scale[2]),
+              s3 = broadcast(scale[3]);
+  int i = 0;
+  for (; i + 4 <= n; i += 4) {
+    Lanes sum = load_lanes(y + i) + load_lanes(x[0] + i) * s0;
+    sum = sum + load_lanes(x[1] + i) * s1;
+    sum = sum + load_lanes(x[2] + i) * s2;
+    store_lanes(y + i, sum + load_lanes(x[3] + i) * s3);
+  }
+  for (; i < n; ++i)
+    y[i] += scale[0] * x[0][i] + scale[1] * x[1][i] + scale[2] * x[2][i] + scale[3] * x[3][i];
+}
+
+// Four rows, one after the other in steps of `stride`, times x.
+inline Lanes strip_dot_four(const double* rows, int stride, const double* x, int n) {
+  const double *r0 = rows, *r1 = r0 + stride, *r2 = r1 + stride, *r3 = r2 + stride;
+  Lanes a{}, b{}, c{}, d{};
+  int i = 0;
+  for (; i + 4 <= n; i += 4) {
+    const Lanes here = load_lanes(x + i);
+    a += load_lanes(r0 + i) * here;
+    b += load_lanes(r1 + i) * here;
+    c += load_lanes(r2 + i) * here;
+    d += load_lanes(r3 + i) * here;
+  }
+  Lanes sums = {(a[0] + a[1]) + (a[2] + a[3]), (b[0] + b[1]) + (b[2] + b[3]), (c[0] + c[1]) + (c[2] + c[3]),
+                (d[0] + d[1]) + (d[2] + d[3])};
+  for (; i < n; ++i) sums += Lanes{r0[i], r1[i], r2[i], r3[i]} * broadcast(x[i]);
+  return sums;
+}
+
 // A register's lanes from the first wanted one on, and those before an end; zero elsewhere. Without branches.
 inline Lanes masked_lanes(Lanes x, const long long* mask) {
   using Bits = long long __attribute__((vector_size(32)));

@@ -122,6 +122,7 @@ class ModeSystem {
   LuFactor lu_;
   // Of the last factor.
   std::vector<ModeUnknown> factored_;
+  std::vector<int> rows_, mixed_;  // of unknowns, and those that are more than a row
   const double* factored_matrix_ = nullptr;
   double factored_softness_ = 0.0;
   std::vector<double> x_, step_, null_part_, combined_, fixed_, centre_;
