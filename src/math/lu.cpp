@@ -50,12 +50,8 @@ bool LuFactor::accept_pivot(int k) {
 }
 
 // Row i, from column `from` on, loses the multiples of the panel's rows that stand in its columns k...
-void LuFactor::subtract_panel(int k, int width, int i, int from) {
+void LuFactor::subtract_panel(int k, int i, int from) {
   double* target = row(i);
-  if (width < panel) {
-    for (int p = k; p < k + width; ++p) strip_add(target + from, row(p) + from, -target[p], width_ - from);
-    return;
-  }
   const Lanes m0 = broadcast(target[k]), m1 = broadcast(target[k + 1]), m2 = broadcast(target[k + 2]),
               m3 = broadcast(target[k + 3]);
   const double *r0 = row(k), *r1 = row(k + 1), *r2 = row(k + 2), *r3 = row(k + 3);
@@ -67,6 +63,35 @@ void LuFactor::subtract_panel(int k, int width, int i, int from) {
     x = x - m3 * load_lanes(r3 + j);
     store_lanes(target + j, x);
   }
+}
+
+// The same for rows `begin` to `end`, two at a time: each number of the panel is loaded for both. `group`:
+// from where a row's own group of four columns begins.
+void LuFactor::subtract_whole_panel(int k, int begin, int end, int from, bool group) {
+  int i = begin;
+  for (; i + 1 < end; i += 2) {
+    double *first = row(i), *second = row(i + 1);
+    Lanes m[4], w[4];
+    for (int p = 0; p < panel; ++p) {
+      m[p] = broadcast(first[k + p]);
+      w[p] = broadcast(second[k + p]);
+    }
+    const double *r0 = row(k), *r1 = row(k + 1), *r2 = row(k + 2), *r3 = row(k + 3);
+    for (int j = group ? i / 4 * 4 : from; j < width_; j += 4) {
+      const Lanes a = load_lanes(r0 + j), b = load_lanes(r1 + j), c = load_lanes(r2 + j),
+                  d = load_lanes(r3 + j);
+      Lanes x = load_lanes(first + j), y = load_lanes(second + j);
+      x = x - m[0] * a;
+      y = y - w[0] * a;
+      x = x - m[1] * b;
+      y = y - w[1] * b;
+      x = x - m[2] * c;
+      y = y - w[2] * c;
+      store_lanes(first + j, x - m[3] * d);
+      store_lanes(second + j, y - w[3] * d);
+    }
+  }
+  if (i < end) subtract_panel(k, i, group ? i / 4 * 4 : from);
 }
 
 // Columns k to k + width of L and of the pivots.
@@ -108,7 +133,7 @@ bool LuFactor::factor_from(int first) {
       for (int p = k; p < c; ++p)
         strip_add(row(c) + k + width, row(p) + k + width, -row(c)[p], width_ - k - width);
     }
-    for (int i = k + width; i < n_; ++i) subtract_panel(k, width, i, k + width);
+    if (width == panel) subtract_whole_panel(k, k + width, n_, k + width, false);
   }
   return true;
 }
@@ -126,8 +151,8 @@ void LuFactor::eliminate_border(int k, int width, int rows) {
       target[p] *= inverse_pivot_[p];
       for (int j = p + 1; j < k + width; ++j) target[j] -= target[p] * row(p)[j];
     }
-    subtract_panel(k, width, i, k + width);
   }
+  if (width == panel) subtract_whole_panel(k, rows, n_, k + width, false);
 }
 
 // Row k of U is what is left of row k; row i loses (u_ki / u_kk) times it. Below the diagonal stand the
@@ -142,8 +167,8 @@ bool LuFactor::eliminate_panel(int k, int width, int rows) {
   }
   for (int i = k + width; i < rows; ++i) {
     for (int p = k; p < k + width; ++p) row(i)[p] = row(p)[i] * inverse_pivot_[p];
-    subtract_panel(k, width, i, i / 4 * 4);
   }
+  if (width == panel) subtract_whole_panel(k, k + width, rows, 0, true);
   eliminate_border(k, width, rows);
   return true;
 }
@@ -154,7 +179,7 @@ bool LuFactor::keep_panel(int k, int kept) {
     for (int p = k; p < c; ++p) strip_add(row(c) + kept, row(p) + kept, -row(c)[p], width_ - kept);
     if (!accept_pivot(c)) return false;
   }
-  for (int i = k + panel; i < kept; ++i) subtract_panel(k, panel, i, kept);
+  subtract_whole_panel(k, k + panel, kept, kept, false);
   return true;
 }
 
@@ -163,8 +188,8 @@ bool LuFactor::eliminate_symmetric(int rows, int kept) {
     if (!keep_panel(k, kept)) return false;
     for (int i = kept; i < rows; ++i) {
       for (int p = k; p < k + panel; ++p) row(i)[p] = row(p)[i] * inverse_pivot_[p];
-      subtract_panel(k, panel, i, i / 4 * 4);
     }
+    subtract_whole_panel(k, kept, rows, 0, true);
     eliminate_border(k, panel, rows);
   }
   for (int k = kept; k < rows; k += panel) {

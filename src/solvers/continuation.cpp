@@ -93,6 +93,7 @@ double way_to_dual_cone(FrictionLaw law, const Block& block, const double* soft,
 void Continuation::reserve(int rows) {
   for (std::vector<double>* vector : {&b_, &d_, &lam_, &x_, &dlam_, &dsoft_, &soft_}) vector->reserve(rows);
   slides_.reserve(rows);
+  late_.reserve(rows);
 }
 
 namespace {
@@ -245,53 +246,70 @@ bool Continuation::leads_into(const ContactProblem& problem, const Event& last, 
   return upper(last.next) ? dlam_[i] <= widening : dlam_[i] >= -widening;
 }
 
-Continuation::Event Continuation::first_event(const ContactProblem& problem, const RowMode* mode,
-                                              const SlideState* slides, const double* lam,
-                                              const double* soft) const {
-  Event first{.length = std::numeric_limits<double>::infinity()};
-  for (std::size_t k = 0; k < problem.blocks.size(); ++k) {
-    const Block& block = problem.blocks[k];
-    const int n = block.first;
-    // A gap that closes at a rate; what is closed already closes at once.
-    const auto offer = [&](double gap, double rate, int row, RowMode next) {
-      if (!(rate > 0.0)) return;
-      const double length = std::max(gap, 0.0) / rate;
-      if (length < first.length) first = {length, static_cast<int>(k), row, next};
-    };
-    const auto bounded = [&](int i, double bound, double widening) {
-      if (upper(mode[i])) {
-        offer(-soft[i], dsoft_[i], i, RowMode::hold);
-      } else if (lower(mode[i])) {
-        offer(soft[i], -dsoft_[i], i, RowMode::hold);
-      } else if (mode[i] == RowMode::hold) {
-        offer(bound - lam[i], dlam_[i] - widening, i, RowMode::upper);
-        offer(bound + lam[i], -dlam_[i] - widening, i, RowMode::lower);
-      }
-    };
-    if (block.kind == BlockKind::equality) continue;
-    if (block.kind == BlockKind::interval) {
-      bounded(n, block.bound, 0.0);
-    } else if (mode[n] == RowMode::free && has_friction(block) && !slides_at_once(static_cast<int>(k))) {
-      const double length = way_to_dual_cone(problem.law, block, soft + n, dsoft_.data() + n);
-      if (length < first.length) first = {length, static_cast<int>(k), n, RowMode::hold};
-    } else if (mode[n] == RowMode::free) {
-      offer(soft[n], -dsoft_[n], n, RowMode::hold);
-    } else {
-      offer(lam[n], -dlam_[n], n, RowMode::free);
-      if (!has_friction(block)) continue;
-      if (problem.law == FrictionLaw::pyramid) {
-        for (int i = 0; i < block.tangents(); ++i)
-          bounded(n + 1 + i, block.mu[i] * lam[n], block.mu[i] * dlam_[n]);
-      } else if (curved(mode[n + 1])) {
-        offer(slip_along(block, slides[k], soft), -slip_along(block, slides[k], dsoft_.data()), n + 1,
-              RowMode::hold);
-      } else {
-        const double length = way_to_friction_cone(block, lam + n, dlam_.data() + n);
-        if (length < first.length) first = {length, static_cast<int>(k), n + 1, RowMode::slide};
-      }
+void Continuation::offer_events(const ContactProblem& problem, int k, const Place& at, Event& first) const {
+  const Block& block = problem.blocks[k];
+  const int n = block.first;
+  const RowMode* mode = at.mode;
+  const double *lam = at.lam, *soft = at.soft;
+  const auto offer_at = [&](double length, int row, RowMode next) {
+    if (length < first.length) first = {length, k, row, next};
+  };
+  // A gap that closes at a rate; what is closed already closes at once.
+  const auto offer = [&](double gap, double rate, int row, RowMode next) {
+    if (rate > 0.0) offer_at(std::max(gap, 0.0) / rate, row, next);
+  };
+  const auto bounded = [&](int i, double bound, double widening) {
+    if (upper(mode[i])) {
+      offer(-soft[i], dsoft_[i], i, RowMode::hold);
+    } else if (lower(mode[i])) {
+      offer(soft[i], -dsoft_[i], i, RowMode::hold);
+    } else if (mode[i] == RowMode::hold) {
+      offer(bound - lam[i], dlam_[i] - widening, i, RowMode::upper);
+      offer(bound + lam[i], -dlam_[i] - widening, i, RowMode::lower);
     }
+  };
+  if (block.kind == BlockKind::equality) return;
+  if (block.kind == BlockKind::interval) {
+    bounded(n, block.bound, 0.0);
+    return;
   }
+  if (mode[n] == RowMode::free) {
+    if (has_friction(block) && !slides_at_once(k))
+      offer_at(way_to_dual_cone(problem.law, block, soft + n, dsoft_.data() + n), n, RowMode::hold);
+    else
+      offer(soft[n], -dsoft_[n], n, RowMode::hold);
+    return;
+  }
+  offer(lam[n], -dlam_[n], n, RowMode::free);
+  if (!has_friction(block)) return;
+  if (problem.law == FrictionLaw::pyramid) {
+    for (int i = 0; i < block.tangents(); ++i)
+      bounded(n + 1 + i, block.mu[i] * lam[n], block.mu[i] * dlam_[n]);
+  } else if (curved(mode[n + 1])) {
+    const SlideState& slide = at.slides[k];
+    offer(slip_along(block, slide, soft), -slip_along(block, slide, dsoft_.data()), n + 1, RowMode::hold);
+  } else {
+    offer_at(way_to_friction_cone(block, lam + n, dlam_.data() + n), n + 1, RowMode::slide);
+  }
+}
+
+Continuation::Event Continuation::first_event(const ContactProblem& problem, const Place& at) const {
+  Event first{.length = std::numeric_limits<double>::infinity()};
+  for (std::size_t k = 0; k < problem.blocks.size(); ++k)
+    offer_events(problem, static_cast<int>(k), at, first);
   return first;
+}
+
+// Blocks that may change on the way come last: of one factor to the next, what stands before them stays.
+void Continuation::order_blocks(const ContactProblem& problem, const Place& at, ModeSystem& system) {
+  constexpr double far = 2.0;  // of t
+  late_.assign(problem.blocks.size(), false);
+  for (std::size_t k = 0; k < problem.blocks.size(); ++k) {
+    Event first{.length = far};
+    offer_events(problem, static_cast<int>(k), at, first);
+    late_[k] = first.length < far;
+  }
+  system.put_last(&late_);
 }
 
 void Continuation::move(const ContactProblem& problem, bool forward, double length, Place& at) const {
@@ -349,12 +367,13 @@ double Continuation::part_obeyed(const ContactProblem& problem, const Place& at)
 }
 
 // Contacts open and close as a whole; one that closes has no force yet and slides if it moves.
-void Continuation::change(const ContactProblem& problem, Event& event, Place& at) const {
+void Continuation::change(const ContactProblem& problem, Event& event, Place& at) {
   const double *lam = at.lam, *soft = at.soft;
   RowMode* mode = at.mode;
   const RowMode before = mode[event.row];
   const Block& block = problem.blocks[event.block];
   const int n = block.first;
+  late_[event.block] = true;
   SlideState& slide = at.slides[event.block];
   const RowMode next = has_friction(block) ? at_bound(event.next, event.block) : event.next;
   for (int i = 0; i < block.tangents(); ++i) event.yielded[i] = yielding_weight(block, i, mode + n, slide);
@@ -424,7 +443,8 @@ bool Continuation::follow_straight(const ContactProblem& problem, ModeSystem& sy
     find_direction(problem, system);
     const bool forward = last.block < 0 || leads_into(problem, last, at.mode, at.slides);
     if (!forward) turn_back();
-    last = first_event(problem, at.mode, at.slides, at.lam, at.soft);
+    if (events == 0) order_blocks(problem, at, system);
+    last = first_event(problem, at);
     const double rest = forward ? 1.0 - at.t : at.t + farthest_back;
     const bool ends = last.length >= rest;
     if (ends && !forward) return false;
@@ -529,7 +549,8 @@ bool Continuation::follow_curve(const ContactProblem& problem, ModeSystem& syste
     find_direction(problem, system);
     if (changed) forward = leads_into(problem, last, at.mode, at.slides);
     if (!forward) turn_back();
-    const Event next = first_event(problem, at.mode, at.slides, at.lam, at.soft);
+    if (steps == 0) order_blocks(problem, at, system);
+    const Event next = first_event(problem, at);
     const double rest = forward ? 1.0 - at.t : at.t + farthest_back;
     changed = next.length < std::min(rest, near_event);
     if (changed) {
@@ -553,8 +574,11 @@ bool Continuation::solve(const ContactProblem& problem, ModeSystem& system, cons
   Place at{mode, slides, lam, soft};
   begin(problem, start, at);
   system.begin(problem, nullptr, start.softness);
-  return problem.law == FrictionLaw::pyramid || start.hasty ? follow_straight(problem, system, at)
-                                                            : follow_curve(problem, system, at);
+  const bool arrived = problem.law == FrictionLaw::pyramid || start.hasty
+                           ? follow_straight(problem, system, at)
+                           : follow_curve(problem, system, at);
+  system.put_last(nullptr);
+  return arrived;
 }
 
 }  // namespace articula

@@ -43,6 +43,7 @@ void ModeSystem::reserve(int rows, int blocks) {
   factored_.reserve(rows + blocks);
   rows_.reserve(rows + blocks);
   mixed_.reserve(rows + blocks);
+  columns_.reserve(static_cast<std::size_t>(rows) * rows);
   lu_.reserve(rows);
   for (std::vector<double>* vector : {&x_, &step_, &null_part_, &combined_, &fixed_, &centre_})
     vector->reserve(rows);
@@ -104,47 +105,43 @@ namespace {
 
 bool same_equation(const ModeUnknown& u) { return std::equal(u.along, u.along + u.tangents, u.equation); }
 
-// Blocks with A = B first, in the order of the rows: their part of K is symmetric.
-void put_sliding_last(std::vector<ModeUnknown>& unknowns) {
-  const std::size_t n = unknowns.size();
-  bool sliding = false;
-  std::size_t kept = 0;
-  for (std::size_t k = 0; k < n; ++k) {
-    // The normal comes first in its block and tells for all of it.
-    if (k == 0 || unknowns[k].block != unknowns[k - 1].block) sliding = !same_equation(unknowns[k]);
-    if (!sliding) ++kept;
-  }
-  if (kept == 0 || kept == n) return;
-  std::size_t front = 0;
-  for (std::size_t k = 0; k < n;) {
-    std::size_t end = k + 1;
-    while (end < n && unknowns[end].block == unknowns[k].block) ++end;
-    if (same_equation(unknowns[k])) {
-      std::rotate(unknowns.begin() + front, unknowns.begin() + k, unknowns.begin() + end);
-      front += end - k;
-    }
-    k = end;
-  }
+// Of blocks that do not slide A = B: their part of K is symmetric.
+bool block_slides(const Block& block, const RowMode* mode) {
+  if (block.kind != BlockKind::contact || mode[block.first] == RowMode::free) return false;
+  return std::any_of(mode + block.first + 1, mode + block.first + block.dim, [](RowMode m) {
+    return m == RowMode::slide || m == RowMode::upper || m == RowMode::lower;
+  });
 }
 
 }  // namespace
 
 void list_unknowns(const ContactProblem& problem, const RowMode* mode, const SlideState* slides,
-                   std::vector<ModeUnknown>& unknowns) {
+                   std::vector<ModeUnknown>& unknowns, const std::vector<bool>* late) {
   unknowns.clear();
   const int count = static_cast<int>(problem.blocks.size());
-  for (int k = 0; k < count; ++k) {
+  const auto add = [&](int k) {
     const Block& block = problem.blocks[k];
     if (block.kind == BlockKind::contact) {
       add_contact(problem, k, mode, slides[k], unknowns);
-      continue;
+      return;
     }
-    const double weight = problem.mobility(block);
     for (int i = block.first; i < block.first + block.dim; ++i) {
-      if (mode[i] == RowMode::hold) unknowns.push_back({.row = i, .block = k, .weight = weight});
+      if (mode[i] == RowMode::hold)
+        unknowns.push_back({.row = i, .block = k, .weight = problem.mobility(block)});
     }
+  };
+  bool some_slide = false;
+  for (int k = 0; k < count; ++k) {
+    const bool slides_here = block_slides(problem.blocks[k], mode);
+    some_slide = some_slide || slides_here;
+    if (!slides_here && !(late != nullptr && (*late)[k])) add(k);
   }
-  put_sliding_last(unknowns);
+  for (int k = 0; late != nullptr && k < count; ++k) {
+    if ((*late)[k] && !block_slides(problem.blocks[k], mode)) add(k);
+  }
+  for (int k = 0; some_slide && k < count; ++k) {
+    if (block_slides(problem.blocks[k], mode)) add(k);
+  }
 }
 
 void spread(const std::vector<ModeUnknown>& unknowns, const double* x, double* lam) {
@@ -193,6 +190,23 @@ bool same_unknown(const ModeUnknown& a, const ModeUnknown& b) {
 
 }  // namespace
 
+namespace {
+
+// G B_k
+void add_column(const ContactProblem& problem, const ModeUnknown& u, std::vector<double>& columns) {
+  const std::size_t begin = columns.size();
+  columns.resize(begin + problem.size);
+  double* column = columns.data() + begin;
+  if (u.across)
+    std::fill(column, column + problem.size, 0.0);
+  else
+    std::copy(problem.row(u.row), problem.row(u.row) + problem.size, column);
+  for (int i = 0; i < u.tangents; ++i)
+    strip_add(column, problem.row(u.row + 1 + i), u.along[i], problem.size);
+}
+
+}  // namespace
+
 // How many leading rows of the last factor stand for the same unknowns; remembers the new ones.
 int ModeSystem::begins_alike(const ContactProblem& problem, double eps, int symmetric) {
   const bool same_matrix = factored_matrix_ == problem.G && factored_softness_ == eps;
@@ -216,9 +230,13 @@ bool ModeSystem::factor_system(const ContactProblem& problem, double eps) {
   const int kept = begins_alike(problem, eps, symmetric);
   rows_.clear();
   mixed_.clear();
+  columns_.clear();
   for (int k = 0; k < n; ++k) {
-    rows_.push_back(unknowns_[k].row);
-    if (unknowns_[k].tangents > 0) mixed_.push_back(k);
+    const ModeUnknown& u = unknowns_[k];
+    rows_.push_back(u.row);
+    if (u.tangents == 0) continue;
+    mixed_.push_back(k);
+    add_column(problem, u, columns_);
   }
   for (int k = 0; k < n; ++k) {
     const ModeUnknown& u = unknowns_[k];
@@ -233,8 +251,11 @@ bool ModeSystem::factor_system(const ContactProblem& problem, double eps) {
     double* row = lu_.row(k);
     const int first = k < kept ? kept : k < symmetric ? k : 0;
     for (int w = first; w < n; ++w) row[w] = pulled[rows_[w]];
+    const bool plain = pulled != combined_.data();
+    const double* column = columns_.data();
     for (int w : mixed_) {
-      if (w >= first) row[w] = dot_spread(unknowns_[w], pulled);
+      if (w >= first) row[w] = plain ? column[u.row] : dot_spread(unknowns_[w], pulled);
+      column += problem.size;
     }
     if (k >= kept) row[k] += u.compliance;
     const auto soften = [&](int w) { row[w] += eps * u.weight * overlap(u, unknowns_[w]); };
@@ -251,7 +272,7 @@ bool ModeSystem::factor_system(const ContactProblem& problem, double eps) {
 
 // Almost without the proximal term first: where K is regular one solve is exact.
 bool ModeSystem::linearise(const ContactProblem& problem, const RowMode* mode, const SlideState* slides) {
-  list_unknowns(problem, mode, slides, unknowns_);
+  list_unknowns(problem, mode, slides, unknowns_, late_);
   regular_ = factor_system(problem, 1e-15) && lu_.pivot_ratio() > 1e-9;
   return regular_ || factor_system(problem, usual_softness);
 }
@@ -358,7 +379,7 @@ void ModeSystem::fix_bounds(const ContactProblem& problem, const RowMode* mode) 
 bool ModeSystem::soft_step(const ContactProblem& problem, const RowMode* mode, SlideState* slides,
                            double* lam, double* soft, double& turned) {
   fix_bounds(problem, mode);
-  list_unknowns(problem, mode, slides, unknowns_);
+  list_unknowns(problem, mode, slides, unknowns_, late_);
   start_from(centre_.data());
   if (!factor_system(problem, softness_) || !solve_linear(problem, softness_, 2, lam, soft)) return false;
   turned = set_directions(problem, mode, lam, soft, true, slides);
@@ -366,7 +387,7 @@ bool ModeSystem::soft_step(const ContactProblem& problem, const RowMode* mode, S
 }
 
 bool ModeSystem::set_modes(const ContactProblem& problem, const RowMode* mode, const SlideState* slides) {
-  list_unknowns(problem, mode, slides, unknowns_);
+  list_unknowns(problem, mode, slides, unknowns_, late_);
   return factor_system(problem, softness_);
 }
 
@@ -413,7 +434,7 @@ bool ModeSystem::harden(const ContactProblem& problem, const RowMode* mode, Slid
     const double turned = set_directions(problem, mode, lam, sigma, false, slides);
     if (turned < settled || turned > 0.25 * previous) return true;
     previous = turned;
-    list_unknowns(problem, mode, slides, unknowns_);
+    list_unknowns(problem, mode, slides, unknowns_, late_);
     start_from(lam);
     if (!factor_system(problem, softness_)) return false;
   }
@@ -423,7 +444,7 @@ bool ModeSystem::harden(const ContactProblem& problem, const RowMode* mode, Slid
 bool ModeSystem::stand_still(const ContactProblem& problem, const RowMode* mode, const SlideState* slides,
                              double* lam, double* sigma) {
   fix_bounds(problem, mode);
-  list_unknowns(problem, mode, slides, unknowns_);
+  list_unknowns(problem, mode, slides, unknowns_, late_);
   start_from(lam);
   return factor_system(problem, softness_) && solve_linear(problem, 0.0, most_corrections, lam, sigma);
 }
@@ -445,7 +466,7 @@ bool ModeSystem::solve_near(const ContactProblem& problem, const RowMode* mode, 
                             double* lam, double* sigma, const double* near) {
   if (!solve(problem, mode, slides, lam, sigma, near)) return false;
   std::fill(centre_.begin(), centre_.end(), 0.0);
-  list_unknowns(problem, mode, slides, unknowns_);
+  list_unknowns(problem, mode, slides, unknowns_, late_);
   start_from(lam);
   return factor_system(problem, softness_) && harden(problem, mode, slides, lam, sigma);
 }

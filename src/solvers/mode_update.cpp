@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace articula {
 
@@ -188,12 +189,18 @@ struct Judge {
     }
   }
 
-  // moves: the contact is known to slide, however slowly.
-  Verdict operator()(const Block& block, bool moves) const {
+  // Soft velocities up to which a contact counts as still.
+  double still(KnownMotion motion) const {
+    return motion == KnownMotion::moves   ? 0.0
+           : motion == KnownMotion::rests ? std::numeric_limits<double>::infinity()
+                                          : tolerance.still;
+  }
+
+  Verdict operator()(const Block& block, KnownMotion motion) const {
     Verdict verdict;
     const int n = block.first;
     if (block.kind == BlockKind::equality) return verdict;
-    const double g = problem.mobility(block), still = moves ? 0.0 : tolerance.still;
+    const double g = problem.mobility(block), still = this->still(motion);
     if (block.kind == BlockKind::interval) {
       interval(n, block.bound, g, false, still, verdict);
     } else if (mode[n] == RowMode::free) {
@@ -264,25 +271,25 @@ void apply(const Verdict& verdict, const ContactProblem& problem, const Block& b
 }  // namespace
 
 int update_modes(const ContactProblem& problem, double softness, const double* lam, const double* soft,
-                 const std::vector<bool>& moves, bool only_worst, RowMode* mode, SlideState* slides) {
+                 const std::vector<KnownMotion>& motion, bool only_worst, RowMode* mode, SlideState* slides) {
   int violations = 0, worst_block = -1;
   Verdict worst;
   const Judge judge{problem, lam, soft, mode, soft_tolerances(problem, softness, lam)};
   for (std::size_t k = 0; k < problem.blocks.size(); ++k) {
     const Block& block = problem.blocks[k];
-    const Verdict verdict = judge(block, moves[k]);
+    const Verdict verdict = judge(block, motion[k]);
     if (verdict.violation == 0.0) continue;
     ++violations;
     if (!only_worst) {
-      apply(verdict, problem, block, moves[k] ? 0.0 : judge.tolerance.still, lam, soft, mode, slides[k]);
+      apply(verdict, problem, block, judge.still(motion[k]), lam, soft, mode, slides[k]);
     } else if (verdict.violation > worst.violation) {
       worst = verdict;
       worst_block = static_cast<int>(k);
     }
   }
   if (worst_block >= 0)
-    apply(worst, problem, problem.blocks[worst_block], moves[worst_block] ? 0.0 : judge.tolerance.still, lam,
-          soft, mode, slides[worst_block]);
+    apply(worst, problem, problem.blocks[worst_block], judge.still(motion[worst_block]), lam, soft, mode,
+          slides[worst_block]);
   return violations;
 }
 
@@ -321,20 +328,25 @@ void read_modes(const ContactProblem& problem, const double* lam, const double* 
   }
 }
 
-int mark_moving(const ContactProblem& problem, const double* sigma, double tolerance, const RowMode* mode,
-                std::vector<bool>& moves) {
+int mark_motion(const ContactProblem& problem, const double* sigma, double tolerance, const RowMode* mode,
+                std::vector<KnownMotion>& motion) {
   int found = 0;
   for (std::size_t k = 0; k < problem.blocks.size(); ++k) {
     const Block& block = problem.blocks[k];
-    if (block.kind != BlockKind::contact || moves[k]) continue;
+    if (block.kind != BlockKind::contact || motion[k] == KnownMotion::moves) continue;
+    bool moves = false, yields_and_moves = false, slides = false;
     for (int i = block.first + 1; i < block.first + block.dim; ++i) {
       const bool yields =
           mode[i] == RowMode::yield || mode[i] == RowMode::yield_upper || mode[i] == RowMode::yield_lower;
-      if (!yields || std::abs(sigma[i]) <= tolerance) continue;
-      moves[k] = true;
-      ++found;
-      break;
+      const bool moves_here = std::abs(sigma[i]) > tolerance;
+      moves = moves || moves_here;
+      yields_and_moves = yields_and_moves || (yields && moves_here);
+      slides = slides || mode[i] == RowMode::slide || mode[i] == RowMode::upper || mode[i] == RowMode::lower;
     }
+    const bool slides_and_rests = slides && !moves && motion[k] == KnownMotion::unknown;
+    if (yields_and_moves) motion[k] = KnownMotion::moves;
+    if (slides_and_rests) motion[k] = KnownMotion::rests;
+    if (yields_and_moves || slides_and_rests) ++found;
   }
   return found;
 }

@@ -25,13 +25,14 @@ void guess_modes(const ContactProblem& problem, RowMode* mode, SlideState* slide
 void make_sense(const ContactProblem& problem, RowMode* mode);
 
 // Changes the modes that a soft solution contradicts, all or only the worst of them; returns how many there
-// were. moves: per block, contacts known to slide however slowly.
+// were. motion: per block, contacts known to slide however slowly, or to rest.
 int update_modes(const ContactProblem& problem, double softness, const double* lam, const double* soft,
-                 const std::vector<bool>& moves, bool only_worst, RowMode* mode, SlideState* slides);
+                 const std::vector<KnownMotion>& motion, bool only_worst, RowMode* mode, SlideState* slides);
 
-// Contacts taken to yield that slide after all; returns how many were found.
-int mark_moving(const ContactProblem& problem, const double* sigma, double tolerance, const RowMode* mode,
-                std::vector<bool>& moves);
+// Contacts taken to yield that slide after all, and contacts taken to slide that rest; returns how many were
+// found.
+int mark_motion(const ContactProblem& problem, const double* sigma, double tolerance, const RowMode* mode,
+                std::vector<KnownMotion>& motion);
 
 // Modes of an approximate solution; those of equalities stay.
 void read_modes(const ContactProblem& problem, const double* lam, const double* sigma, double tolerance,

@@ -60,7 +60,7 @@ bool finish(Task& task) {
 bool slower_than_softness(const Task& task, double softness) {
   const ContactProblem& problem = task.problem;
   for (std::size_t k = 0; k < problem.blocks.size(); ++k) {
-    if (!task.work.moves[k]) continue;
+    if (task.work.motion[k] != KnownMotion::moves) continue;
     const Block& block = problem.blocks[k];
     double slip = 0.0, force = 0.0;
     for (int i = block.first + 1; i < block.first + block.dim; ++i) {
@@ -80,6 +80,10 @@ bool yields(RowMode mode) {
   return mode == RowMode::yield || mode == RowMode::yield_upper || mode == RowMode::yield_lower;
 }
 
+bool at_bound(RowMode mode) {
+  return yields(mode) || mode == RowMode::slide || mode == RowMode::upper || mode == RowMode::lower;
+}
+
 void remember_soft(Task& task) {
   SoftSolution& soft = task.work.soft;
   soft.mode.assign(task.guess, task.guess + task.problem.size);
@@ -93,14 +97,15 @@ bool find_moving(Task& task, double softness) {
   ContactSolver& work = task.work;
   const SoftSolution& soft = work.soft;
   const double still = soft_tolerances(task.problem, softness, soft.lam.data()).still;
-  work.moves_now = work.moves;
+  work.moves.assign(task.problem.blocks.size(), false);
   bool wrong = false;
   for (std::size_t k = 0; k < task.problem.blocks.size(); ++k) {
     const Block& block = task.problem.blocks[k];
-    if (block.kind != BlockKind::contact) continue;
+    work.moves[k] = work.motion[k] == KnownMotion::moves;
+    if (block.kind != BlockKind::contact || work.motion[k] != KnownMotion::unknown) continue;
     for (int i = block.first + 1; i < block.first + block.dim; ++i) {
       if (std::abs(soft.velocity[i]) <= still) continue;
-      work.moves_now[k] = true;
+      work.moves[k] = true;
       wrong = wrong || yields(soft.mode[i]);
     }
   }
@@ -109,8 +114,8 @@ bool find_moving(Task& task, double softness) {
 
 // Newton's method on the soft laws: solve, change the modes that are contradicted and the directions that
 // turn, until neither happens. An assignment that was left three times means a cycle: from then on only the
-// worst contradiction is changed. Where contacts that yield turn out to slide, the soft solution that says so
-// is remembered, and the method goes on with rows that give way less.
+// worst contradiction is changed. Where contacts that yield turn out to slide, or to rest though they slid,
+// the soft solution that says so is remembered, and the method goes on with what is known.
 Outcome pivot_on(Task& task, double& softness) {
   const ContactProblem& problem = task.problem;
   ContactSolver& work = task.work;
@@ -131,7 +136,7 @@ Outcome pivot_on(Task& task, double& softness) {
     if (!work.system.soft_step(problem, task.guess, task.slides, task.lam, task.sigma, turned)) break;
     const std::uint64_t hash = hash_modes(task.guess, problem.size);
     const int contradictions =
-        update_modes(problem, softness, task.lam, task.sigma, work.moves, careful, task.guess, task.slides);
+        update_modes(problem, softness, task.lam, task.sigma, work.motion, careful, task.guess, task.slides);
     if (contradictions > 0) {
       if (task.hasty && contradictions > fewest + 2) break;
       idle = contradictions < fewest ? 0 : idle + 1;
@@ -149,10 +154,10 @@ Outcome pivot_on(Task& task, double& softness) {
     }
     if (turned > turning && ++turning_passes > most_turning) break;
     if (turned > turning) continue;
-    const bool some_yield = std::any_of(task.guess, task.guess + problem.size, yields);
-    if (some_yield) remember_soft(task);
+    const bool some_at_bound = std::any_of(task.guess, task.guess + problem.size, at_bound);
+    if (some_at_bound) remember_soft(task);
     if (!finish(task)) break;
-    if (mark_moving(problem, task.sigma, motion_tolerance(problem, task.lam), task.guess, work.moves) == 0) {
+    if (mark_motion(problem, task.sigma, motion_tolerance(problem, task.lam), task.guess, work.motion) == 0) {
       outcome = Outcome::verified;
       break;
     }
@@ -176,7 +181,7 @@ bool let_move(Task& task, double softness) {
     std::copy(work.soft.mode.begin(), work.soft.mode.end(), task.guess);
     std::copy(work.soft.slides.begin(), work.soft.slides.end(), task.slides);
     const Continuation::Start start{
-        .lam = work.soft.lam.data(), .softness = softness, .inside = 0.0, .moves = &work.moves_now};
+        .lam = work.soft.lam.data(), .softness = softness, .inside = 0.0, .moves = &work.moves};
     const bool found = work.continuation.solve(task.problem, work.system, start, task.guess, task.slides,
                                                task.lam, task.sigma);
     task.report.iterations += work.system.factorisations();
@@ -190,15 +195,20 @@ bool let_move(Task& task, double softness) {
 }  // namespace
 
 bool let_yield(Task& task, double softness) {
+  ContactSolver& work = task.work;
   remember_soft(task);
-  task.work.moves.assign(task.problem.blocks.size(), false);
+  work.motion.assign(task.problem.blocks.size(), KnownMotion::unknown);
+  // Where modes are contradicted a path has to lead to others.
+  const int contradictions =
+      update_modes(task.problem, softness, task.lam, task.sigma, work.motion, false, task.guess, task.slides);
+  if (contradictions == 0) return true;
   return let_move(task, softness);
 }
 
 Outcome pivot(Task& task, double softness) {
   constexpr int most_paths = 3;
   ContactSolver& work = task.work;
-  work.moves.assign(task.problem.blocks.size(), false);
+  work.motion.assign(task.problem.blocks.size(), KnownMotion::unknown);
   work.soft.known = false;
   for (int paths = 0;; ++paths) {
     const Outcome outcome = pivot_on(task, softness);

@@ -20,8 +20,8 @@ void ContactSolver::reserve(int rows, int block_count) {
   interior_point.reserve(rows, block_count);
   blocks.reserve(block_count);
   seen.reserve(most_seen);
+  motion.reserve(block_count);
   moves.reserve(block_count);
-  moves_now.reserve(block_count);
   first.reserve(rows);
   still_mode.reserve(rows);
   first_slides.reserve(block_count);

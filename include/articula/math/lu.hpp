@@ -54,7 +54,8 @@ class LuFactor {
   void eliminate_border(int k, int width, int rows);
   bool factor_from(int first);
   bool factor_panel(int k, int width);
-  void subtract_panel(int k, int width, int i, int from);
+  void subtract_panel(int k, int i, int from);
+  void subtract_whole_panel(int k, int begin, int end, int from, bool group);
 
   AlignedVector a_;
   std::vector<double> inverse_pivot_;

@@ -47,10 +47,11 @@ class Continuation {
   void find_direction(const ContactProblem& problem, const ModeSystem& system);
   bool leads_into(const ContactProblem& problem, const Event& last, const RowMode* mode,
                   const SlideState* slides) const;
-  Event first_event(const ContactProblem& problem, const RowMode* mode, const SlideState* slides,
-                    const double* lam, const double* soft) const;
+  void offer_events(const ContactProblem& problem, int block, const Place& at, Event& first) const;
+  Event first_event(const ContactProblem& problem, const Place& at) const;
+  void order_blocks(const ContactProblem& problem, const Place& at, ModeSystem& system);
   // The mode that the event leads to; `next` is then the side from which a bound was left.
-  void change(const ContactProblem& problem, Event& event, Place& at) const;
+  void change(const ContactProblem& problem, Event& event, Place& at);
   void move(const ContactProblem& problem, bool forward, double length, Place& at) const;
   double part_obeyed(const ContactProblem& problem, const Place& at) const;
 
@@ -65,6 +66,7 @@ class Continuation {
   std::vector<double> b_, d_, lam_, x_, dlam_, dsoft_, soft_;
   std::vector<SlideState> slides_;
   const std::vector<bool>* moves_ = nullptr;
+  std::vector<bool> late_;  // per block
 };
 
 }  // namespace articula

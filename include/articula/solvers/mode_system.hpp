@@ -25,6 +25,9 @@ namespace articula {
 // eps: how much a row gives way, relative to R. Directions in which G is smaller than this count as null.
 inline constexpr double usual_softness = 1e-7;
 
+// Whether a contact is known to slide, however slowly, or to stay where it is.
+enum class KnownMotion : std::uint8_t { unknown, moves, rests };
+
 // A number that no law fixes, and its equation.
 struct ModeUnknown {
   int row = 0;  // its equation, and its impulse; for y: the block's normal
@@ -37,9 +40,10 @@ struct ModeUnknown {
   double weight = 0.0;      // R
 };
 
-// The unknowns of an assignment, block after block: those that do not slide first.
+// The unknowns of an assignment, block after block: those that do not slide first, and of these the late ones
+// last.
 void list_unknowns(const ContactProblem& problem, const RowMode* mode, const SlideState* slides,
-                   std::vector<ModeUnknown>& unknowns);
+                   std::vector<ModeUnknown>& unknowns, const std::vector<bool>* late = nullptr);
 void spread(const std::vector<ModeUnknown>& unknowns, const double* x, double* lam);  // lam += B x
 // B_k^T g
 inline double dot_spread(const ModeUnknown& u, const double* g) {
@@ -63,6 +67,8 @@ class ModeSystem {
   double softness() const { return softness_; }
   // G is another than that of the last factor. Between two problems that share it parts of factors stay.
   void forget() { lu_.forget(); }
+  // Blocks whose unknowns come last of those that do not slide, because they may change; none: by number.
+  void put_last(const std::vector<bool>* late) { late_ = late; }
   // The equations of the soft laws with modes that hold, factored. False if numbers overflow.
   [[nodiscard]] bool set_modes(const ContactProblem& problem, const RowMode* mode, const SlideState* slides);
   // One step of Newton's method on the soft laws: impulses, soft velocities, and new directions of what
@@ -122,7 +128,9 @@ class ModeSystem {
   LuFactor lu_;
   // Of the last factor.
   std::vector<ModeUnknown> factored_;
+  const std::vector<bool>* late_ = nullptr;
   std::vector<int> rows_, mixed_;  // of unknowns, and those that are more than a row
+  std::vector<double> columns_;    // G B of these
   const double* factored_matrix_ = nullptr;
   double factored_softness_ = 0.0;
   std::vector<double> x_, step_, null_part_, combined_, fixed_, centre_;

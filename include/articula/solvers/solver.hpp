@@ -46,8 +46,8 @@ struct ContactSolver {
   std::vector<RowMode> still_mode;
   std::vector<RowMode> first;            // the guess
   std::vector<SlideState> first_slides;  // and its directions
-  std::vector<bool> moves;               // per block: known to slide, however slowly
-  std::vector<bool> moves_now;           // or so fast that there is no doubt
+  std::vector<KnownMotion> motion;       // per block, of contacts
+  std::vector<bool> moves;               // known to slide, or so fast that there is no doubt
 };
 
 // Where to begin: modes (one for each row), and for contacts that slide or yield the directions (one for each
