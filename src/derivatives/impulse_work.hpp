@@ -125,12 +125,13 @@ struct ImpulseDerivatives::Work {
     ImpulseDerivatives derivatives;
   };
   std::unique_ptr<Shifted> shifted[2];
-  // Three steps with soft laws, whose derivatives are extrapolated to hard ones.
+  // Steps with soft laws, whose derivatives are extrapolated to hard ones.
   struct SoftLimit {
+    static constexpr int sides = 4;
     bool active = false;
     std::vector<RowMode> modes;
-    std::vector<double> softness[3];  // per island
-    std::unique_ptr<Shifted> side[3];
+    std::vector<double> softness[sides];  // per island
+    std::unique_ptr<Shifted> side[sides];
     MatrixX weight_rates;   // items x inputs: dR/dz
     MatrixX ways, measure;  // Z: unknowns x choices; (top rows of Z)^+: choices x nv
   } soft;

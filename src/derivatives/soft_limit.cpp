@@ -3,10 +3,12 @@
 // eps,
 //   law(sigma + eps R lam, lam) = 0,     soft_N = |mu o soft_T|,   lam_T = -mu o lam_N soft_T / |soft_T|,
 // so that its force turns with velocities of that order. Soft laws are those of G + eps R, and regular: their
-// derivatives are those of any step, at their own solution, with one more term for the change of R. Of three
-//   D = 8/3 D(eps) - 2 D(2 eps) + 1/3 D(4 eps)
-// is left an error of order eps^3. What the hard laws say themselves they say better: of the soft ones only
-// the share of the choices Z (load_choice.cpp) is taken, as far as it is felt in the motion,
+// derivatives are those of any step, at their own solution, with one more term for the change of R. Of four
+//   D = -8/3 D(eps) + 22/3 D(2 eps) - 13/3 D(4 eps) + 2/3 D(8 eps)
+// is left an error of order eps^3. Terms of order 1 / eps, of directions that rows which depend on each other
+// cannot follow, are gone as well: what is left of them is that of the least slack. What the hard laws say
+// themselves they say better: of the soft ones only the share of the choices Z (load_choice.cpp) is taken, as
+// far as it is felt in the motion,
 //   dw <- dw + Z Z_v^+ (D dz - dv).
 
 #include <Eigen/QR>
@@ -22,8 +24,8 @@ namespace articula {
 
 namespace {
 
-constexpr double hardest = 3e-6;                             // eps
-constexpr double weights[3] = {8.0 / 3.0, -2.0, 1.0 / 3.0};  // of eps, 2 eps, 4 eps
+constexpr double hardest = 3e-6;                                                // eps
+constexpr double weights[] = {-8.0 / 3.0, 22.0 / 3.0, -13.0 / 3.0, 2.0 / 3.0};  // of eps, 2 eps, 4 eps, 8 eps
 
 }  // namespace
 
@@ -135,9 +137,10 @@ bool ImpulseDerivatives::Work::find_soft_limit(bool with_parameters) {
   }
   soft.modes = modes;
   if (!wanted || !mark_yielding(rows, soft.modes)) return false;
-  std::vector<double> lam[3], velocities;
+  constexpr int sides = SoftLimit::sides;
+  std::vector<double> lam[sides], velocities;
   VectorX shift(nv);
-  for (int side = 0; side < 3; ++side) {
+  for (int side = 0; side < sides; ++side) {
     const double times = 1 << side;
     soft.softness[side] = soft.softness[0];
     for (double& eps : soft.softness[side]) eps = eps > 0.0 ? times * hardest : 0.0;
@@ -164,7 +167,8 @@ bool ImpulseDerivatives::Work::find_soft_limit(bool with_parameters) {
   double largest = 0.0, off = 0.0;
   for (size_t i = 0; i < rows.lam.size(); ++i) {
     largest = std::max(largest, std::abs(rows.lam[i]));
-    const double limit = weights[0] * lam[0][i] + weights[1] * lam[1][i] + weights[2] * lam[2][i];
+    double limit = 0.0;
+    for (int side = 0; side < sides; ++side) limit += weights[side] * lam[side][i];
     off = std::max(off, std::abs(limit - rows.lam[i]));
   }
   constexpr double same = 1e-5;
@@ -177,7 +181,7 @@ bool ImpulseDerivatives::Work::find_soft_limit(bool with_parameters) {
 void ImpulseDerivatives::Work::soft_along(const ConstVectorRef& dz, VectorRef dw) {
   if (soft.ways.cols() == 0) return;
   VectorX dv = -dw.head(nv), each(dw.size());
-  for (int side = 0; side < 3; ++side) {
+  for (int side = 0; side < SoftLimit::sides; ++side) {
     ImpulseDerivatives& there = soft.side[side]->derivatives;
     there.residual_along(dz, each);
     there.solve(each);
@@ -191,7 +195,7 @@ void ImpulseDerivatives::Work::soft_against(VectorRef w_bar, VectorRef z_bar) {
   if (soft.ways.cols() == 0) return;
   const VectorX v_bar = soft.measure.transpose() * (soft.ways.transpose() * w_bar);
   VectorX y(w_bar.size()), part(z_bar.size());
-  for (int side = 0; side < 3; ++side) {
+  for (int side = 0; side < SoftLimit::sides; ++side) {
     ImpulseDerivatives& there = soft.side[side]->derivatives;
     there.want_parameters(wants_parameters);
     y.setZero();
