@@ -97,6 +97,37 @@ TEST(gradient_states, are_seldom_next_to_a_change_of_modes) {
   EXPECT_LE(near, 5);
 }
 
+// How many contacts carry something.
+int carrying(const DisturbedStep& step) {
+  const ContactRows& rows = step.contact()->rows;
+  return static_cast<int>(std::count_if(rows.items().begin(), rows.items().end(), [&](const Item& item) {
+    return rows.mode[rows.row_of(item)] != RowMode::free;
+  }));
+}
+
+// Equal boxes that stand on one plane, side by side, have corners at the very edge of each other: contacts
+// that the least motion of one of them takes away.
+TEST(gradient_states, of_boxes_keep_their_contacts) {
+  const Model model = load("stack");
+  DisturbedStep step(model, {.contact = Contact::lcp});
+  VectorX up = VectorX::Zero(step.layout().size), x(step.outputs());
+  for (int box = 0; box < model.nv() / 6; ++box) up[6 * box + 2] = box % 2 == 0 ? 1.0 : -1.0;
+  int lost = 0;
+  for (const CheckedState& start : trajectory_states(model, Contact::lcp, 60, 1, 2)) {
+    ASSERT_TRUE(step.begin(start.state, start.input));
+    step.hold_modes(true);
+    int most = 0, least = 1000;
+    for (const double t : {-1e-9, 0.0, 1e-9}) {
+      ASSERT_TRUE(step.at(up, t, x));
+      most = std::max(most, carrying(step));
+      least = std::min(least, carrying(step));
+    }
+    lost += least < most;
+    step.hold_modes(false);
+  }
+  EXPECT_EQ(lost, 0);
+}
+
 // Fingers that move as one have ranges that end together: what is equal stays equal.
 TEST(gradient_check, moves_ends_of_ranges_that_a_joint_shares_together) {
   const Model model = load("arm");
