@@ -41,6 +41,7 @@ class GradientCheck {
     };
     VectorX derivative, rounding;
     double error = std::numeric_limits<double>::infinity();  // by its own estimate, relative to the block
+    bool thorough = false;                                   // noise was measured
     std::vector<Ends> outermost;
   };
   void compare(const MatrixX& derivative, const MatrixX& directions, bool jumps, BlockResult& block);

@@ -168,4 +168,19 @@ VectorX control_scales(const Model& model) {
   return scales;
 }
 
+VectorX wrench_scales(const Model& model) {
+  constexpr double acceleration = 10.0;  // m/s^2, rad/s^2
+  VectorX scales = VectorX::Zero(6 * model.nbody());
+  for (int b = 1; b < model.nbody(); ++b) {
+    const double* pi = model.theta().data() + model.structure().bodies[b].inertia;
+    if (!(pi[0] > 0.0)) continue;
+    // tr I about the centre of mass
+    const double about_origin = pi[4] + pi[7] + pi[9],
+                 moments = about_origin - 2.0 * (pi[1] * pi[1] + pi[2] * pi[2] + pi[3] * pi[3]) / pi[0];
+    scales.segment<3>(6 * b).setConstant(acceleration * pi[0]);
+    scales.segment<3>(6 * b + 3).setConstant(acceleration * std::max(moments, 0.0) / 3.0);
+  }
+  return scales;
+}
+
 }  // namespace articula::cli

@@ -155,6 +155,26 @@ TEST(gradient_check, takes_the_better_of_two_tables_that_agree) {
   for (size_t k = 0; k < blocks.size(); ++k) EXPECT_LE(blocks[k].frozen_error, 1e-6) << block_names()[k];
 }
 
+// What is known of a table whose noise was not measured is not enough to prefer it.
+TEST(gradient_check, does_not_trust_tables_that_know_nothing_of_their_noise) {
+  const Model model = load("half_cheetah");
+  const auto states = trajectory_states(model, Contact::ncp, 420, 1, 2);
+  GradientCheck check(model, Contact::ncp);
+  std::vector<BlockResult> blocks;
+  ASSERT_TRUE(check.run(states[418].state, states[418].input, 1 + 7919 * 418, blocks));
+  for (size_t k = 0; k < blocks.size(); ++k) EXPECT_LE(blocks[k].frozen_error, 1e-6) << block_names()[k];
+}
+
+// A moment that a robot hardly feels would spin a thin plate, if friction did not hold it, by 1e5 rad/s.
+TEST(gradient_check, pushes_every_body_as_its_inertia_asks_for) {
+  const Model model = load("plate_gripper_thin");
+  const auto states = trajectory_states(model, Contact::lcp, 140, 1, 2);
+  GradientCheck check(model, Contact::lcp);
+  std::vector<BlockResult> blocks;
+  ASSERT_TRUE(check.run(states[134].state, states[134].input, 1 + 7919 * 134, blocks));
+  for (size_t k = 0; k < blocks.size(); ++k) EXPECT_LE(blocks[k].frozen_error, 1e-6) << block_names()[k];
+}
+
 // A plate that comes to rest slides by nanometres a second, each corner elsewhere: soft laws would turn them.
 TEST(gradient_check, holds_modes_of_what_slides_by_nanometres) {
   const Model model = load("plate_gripper");
