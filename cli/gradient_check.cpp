@@ -256,8 +256,9 @@ void GradientCheck::compare(const MatrixX& derivative, const MatrixX& directions
         else
           left_out = !difference(dz, held, jumps, scale, thorough, reference);
         if (left_out) break;
-        // One that knows nothing of its noise is no better than one that does.
-        const bool better = other.error < reference.error && other.thorough == reference.thorough;
+        // One that knows nothing of its noise, and agrees with nothing, is no better than one that does.
+        const bool better =
+            other.error < reference.error && (other.confirmed || other.thorough == reference.thorough);
         if (held && better && agree(reference, other, scale)) reference = other;
         references.col(i) = reference.derivative;
         rounding.col(i) = reference.rounding;
@@ -265,6 +266,8 @@ void GradientCheck::compare(const MatrixX& derivative, const MatrixX& directions
       }
       if (left_out) break;
       errors = errors_of(derivative, references, rounding);
+      for (Eigen::Index i = 0; i < errors.size() && !held; ++i)
+        as_it_is[static_cast<size_t>(i)].confirmed = errors[i] <= undecided;
       if (errors.maxCoeff() <= undecided) break;
     }
     if (left_out) continue;

@@ -42,6 +42,7 @@ class GradientCheck {
     VectorX derivative, rounding;
     double error = std::numeric_limits<double>::infinity();  // by its own estimate, relative to the block
     bool thorough = false;                                   // noise was measured
+    bool confirmed = false;  // a derivative that is wrong would have to be wrong alike
     std::vector<Ends> outermost;
   };
   void compare(const MatrixX& derivative, const MatrixX& directions, bool jumps, BlockResult& block);

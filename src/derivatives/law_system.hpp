@@ -80,7 +80,8 @@ class LawSystem {
   bool regular() const { return factor_.rank() == factor_.size(); }
   // Velocity that rows which hold were granted because their biases contradict each other, relative to all.
   double slack() const { return slack_; }
-  bool slack_slides() const { return sliding_slack_ > 1e-4 * slack_; }  // what slides was granted some of it
+  // What slides was granted some of it.
+  bool slack_slides() const { return sliding_slack_ > std::max(1e-4 * slack_, 1e-15); }
   // y of sigma = -R y for rows that hold (least_slack.cpp), and R of a row.
   void slack_impulses(const double* sigma, double* y) const;
   double weight(int row) const;

@@ -18,7 +18,9 @@ namespace articula {
 namespace {
 
 bool grants(const LawSystem& law) {
-  constexpr double counts = 1e-11;  // relative to the velocities of the island
+  // Relative to the velocities of the island. Slack goes with the square of what gaps differ by, and its
+  // derivative with its root.
+  constexpr double counts = 1e-14;
   return law.slack() > counts && !law.regular() && !law.slack_slides();
 }
 
