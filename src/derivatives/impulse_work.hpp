@@ -129,6 +129,7 @@ struct ImpulseDerivatives::Work {
   struct SoftLimit {
     static constexpr int sides = 4;
     bool active = false;
+    bool whole = false;  // all of the motion is theirs
     std::vector<RowMode> modes;
     std::vector<double> softness[sides];  // per island
     std::unique_ptr<Shifted> side[sides];

@@ -17,12 +17,7 @@ namespace articula {
 
 namespace {
 
-bool grants(const LawSystem& law) {
-  // Relative to the velocities of the island. Slack goes with the square of what gaps differ by, and its
-  // derivative with its root.
-  constexpr double counts = 1e-14;
-  return law.slack() > counts && !law.regular() && !law.slack_slides();
-}
+bool grants(const LawSystem& law) { return law.grants_slack() && !law.slack_slides(); }
 
 }  // namespace
 

@@ -10,6 +10,9 @@
 // themselves they say better: of the soft ones only the share of the choices Z (load_choice.cpp) is taken, as
 // far as it is felt in the motion,
 //   dw <- dw + Z Z_v^+ (D dz - dv).
+// Where what slides was granted slack (least_slack.cpp) soft laws have loads of order 1 / eps, which
+// extrapolation takes away with everything of that order; hard laws do not know how that slack changes, and D
+// dz is all of dv.
 
 #include <Eigen/QR>
 
@@ -129,14 +132,21 @@ bool ImpulseDerivatives::Work::find_soft_limit(bool with_parameters) {
   const ContactRows& rows = step->rows;
   soft.active = false;
   soft.softness[0].assign(rows.islands().size(), 0.0);
-  bool wanted = false;
+  bool yields = false;
+  soft.whole = false;
   for (size_t k = 0; k < rows.islands().size(); ++k) {
-    if (laws[k].regular() || !laws[k].slides() || laws[k].find_choices() == 0) continue;
+    if (laws[k].regular()) continue;
+    if (laws[k].grants_slack()) {
+      soft.softness[0][k] = hardest;
+      soft.whole |= laws[k].slack_slides();
+    }
+    if (!laws[k].slides() || laws[k].find_choices() == 0) continue;
     soft.softness[0][k] = hardest;
-    wanted |= laws[k].turns_yielding();
+    yields |= laws[k].turns_yielding();
   }
   soft.modes = modes;
-  if (!wanted || !mark_yielding(rows, soft.modes)) return false;
+  yields = yields && mark_yielding(rows, soft.modes);
+  if (!yields && !soft.whole) return false;
   constexpr int sides = SoftLimit::sides;
   std::vector<double> lam[sides], velocities;
   VectorX shift(nv);
@@ -173,13 +183,13 @@ bool ImpulseDerivatives::Work::find_soft_limit(bool with_parameters) {
   }
   constexpr double same = 1e-5;
   soft.active = off <= same * largest && find_weight_rates(with_parameters);
-  if (soft.active) find_soft_ways();
+  if (soft.active && !soft.whole) find_soft_ways();
   return soft.active;
 }
 
 // dw: on entry that of the hard laws.
 void ImpulseDerivatives::Work::soft_along(const ConstVectorRef& dz, VectorRef dw) {
-  if (soft.ways.cols() == 0) return;
+  if (soft.ways.cols() == 0 && !soft.whole) return;
   VectorX dv = -dw.head(nv), each(dw.size());
   for (int side = 0; side < SoftLimit::sides; ++side) {
     ImpulseDerivatives& there = soft.side[side]->derivatives;
@@ -187,13 +197,17 @@ void ImpulseDerivatives::Work::soft_along(const ConstVectorRef& dz, VectorRef dw
     there.solve(each);
     dv -= weights[side] * each.head(nv);
   }
-  dw += soft.ways * (soft.measure * dv);
+  if (soft.whole)
+    dw.head(nv) += dv;
+  else
+    dw += soft.ways * (soft.measure * dv);
 }
 
 // z_bar -= (dr/dz)^T (dr/dw)^-T (the part of w_bar that is felt by soft laws); on return w_bar is the rest.
 void ImpulseDerivatives::Work::soft_against(VectorRef w_bar, VectorRef z_bar) {
-  if (soft.ways.cols() == 0) return;
-  const VectorX v_bar = soft.measure.transpose() * (soft.ways.transpose() * w_bar);
+  if (soft.ways.cols() == 0 && !soft.whole) return;
+  const VectorX v_bar = soft.whole ? VectorX(w_bar.head(nv))
+                                   : VectorX(soft.measure.transpose() * (soft.ways.transpose() * w_bar));
   VectorX y(w_bar.size()), part(z_bar.size());
   for (int side = 0; side < SoftLimit::sides; ++side) {
     ImpulseDerivatives& there = soft.side[side]->derivatives;

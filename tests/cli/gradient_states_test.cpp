@@ -217,6 +217,33 @@ TEST(gradient_check, knows_how_slack_changes_beside_what_slides) {
   for (size_t k = 0; k < blocks.size(); ++k) EXPECT_LE(blocks[k].frozen_error, 1e-6) << block_names()[k];
 }
 
+// A robot that the ends of its ranges jam is granted slack along which its feet slide.
+TEST(gradient_check, knows_how_slack_of_what_slides_changes) {
+  const Model model = load("ant");
+  const auto states = trajectory_states(model, Contact::lcp, 360, 1, 2);
+  GradientCheck check(model, Contact::lcp);
+  std::vector<BlockResult> blocks;
+  ASSERT_TRUE(check.run(states[344].state, states[344].input, 1 + 7919 * 344, blocks));
+  EXPECT_LE(check.adjoint_error(), 1e-9);
+  for (size_t k = 0; k < blocks.size(); ++k) {
+    const std::string& name = block_names()[k];
+    if (name == "damping" || name == "friction" || name == "armature" || name == "inertia" || name == "gains")
+      EXPECT_LE(blocks[k].frozen_error, 1e-6) << name;
+  }
+}
+
+// Cards that lean on each other with all their friction share slack as rows do that stand still.
+TEST(gradient_check, holds_what_yields_where_it_stands) {
+  const Model model = load("card_house");
+  const auto states = trajectory_states(model, Contact::lcp, 20, 1, 2);
+  GradientCheck check(model, Contact::lcp);
+  std::vector<BlockResult> blocks;
+  for (const int i : {8, 10}) {
+    ASSERT_TRUE(check.run(states[i].state, states[i].input, 1 + 7919 * i, blocks));
+    EXPECT_LE(blocks[0].frozen_error, 1e-6) << i;
+  }
+}
+
 // What holds a joint next to singular is solved to the last digit, or the joint would feel the rest.
 TEST(gradient_check, is_not_misled_by_what_solvers_leave) {
   const Model model = load("quadruped");
