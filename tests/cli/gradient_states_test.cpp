@@ -244,6 +244,19 @@ TEST(gradient_check, holds_what_yields_where_it_stands) {
   }
 }
 
+// Two points of a foot that stick creep by the slack they were granted, which is no direction to slide to.
+TEST(gradient_check, finds_differences_of_feet_that_creep_by_their_slack) {
+  const Model model = load("biped");
+  const auto states = trajectory_states(model, Contact::ncp, 400, 1, 2);
+  GradientCheck check(model, Contact::ncp);
+  std::vector<BlockResult> blocks;
+  ASSERT_TRUE(check.run(states[382].state, states[382].input, 1 + 7919 * 382, blocks));
+  for (size_t k = 0; k < blocks.size(); ++k) {
+    EXPECT_FALSE(blocks[k].frozen_left_out) << block_names()[k];
+    EXPECT_LE(blocks[k].frozen_error, 1e-6) << block_names()[k];
+  }
+}
+
 // What holds a joint next to singular is solved to the last digit, or the joint would feel the rest.
 TEST(gradient_check, is_not_misled_by_what_solvers_leave) {
   const Model model = load("quadruped");
