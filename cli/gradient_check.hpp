@@ -53,6 +53,7 @@ class GradientCheck {
                   Reference& reference);
   bool keeps_apart(const VectorX& dz, double t);
   bool agrees_with_held(const VectorX& dz, double scale, const Reference& reference);
+  bool is_held(const VectorX& dz, const Reference& reference);
   static bool agree(const Reference& one, const Reference& other, double scale);
   bool found_cold(const VectorX& dz);
   void check_adjoint(const MatrixX& by_state, const MatrixX& by_control, std::mt19937& random);

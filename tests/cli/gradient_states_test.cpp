@@ -257,6 +257,20 @@ TEST(gradient_check, finds_differences_of_feet_that_creep_by_their_slack) {
   }
 }
 
+// Steps so short that modes stay as they are tell little, and nothing against what longer ones tell with
+// modes held.
+TEST(gradient_check, does_not_believe_steps_that_are_too_short) {
+  const Model model = load("quadruped");
+  const auto states = trajectory_states(model, Contact::ncp, 380, 1, 2);
+  GradientCheck check(model, Contact::ncp);
+  std::vector<BlockResult> blocks;
+  ASSERT_TRUE(check.run(states[373].state, states[373].input, 1 + 7919 * 373, blocks));
+  for (size_t k = 0; k < blocks.size(); ++k) {
+    EXPECT_LE(blocks[k].true_error, 1e-6) << block_names()[k];
+    EXPECT_LE(blocks[k].frozen_error, 1e-6) << block_names()[k];
+  }
+}
+
 // What holds a joint next to singular is solved to the last digit, or the joint would feel the rest.
 TEST(gradient_check, is_not_misled_by_what_solvers_leave) {
   const Model model = load("quadruped");
