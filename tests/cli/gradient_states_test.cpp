@@ -271,6 +271,20 @@ TEST(gradient_check, does_not_believe_steps_that_are_too_short) {
   }
 }
 
+// Where free bodies are placed is their q, and no parameter that a step could feel.
+TEST(gradient_check, asks_for_no_placements_of_free_bodies) {
+  const auto placement =
+      std::find(block_names().begin(), block_names().end(), "placement") - block_names().begin();
+  for (const char* name : {"boxes_and_balls", "ant"}) {
+    const Model model = load(name);
+    const auto states = trajectory_states(model, Contact::lcp, 1, 1, 1);
+    GradientCheck check(model, Contact::lcp);
+    std::vector<BlockResult> blocks;
+    ASSERT_TRUE(check.run(states[0].state, states[0].input, 1, blocks));
+    EXPECT_EQ(blocks[placement].present, std::string(name) == "ant");
+  }
+}
+
 // What holds a joint next to singular is solved to the last digit, or the joint would feel the rest.
 TEST(gradient_check, is_not_misled_by_what_solvers_leave) {
   const Model model = load("quadruped");
