@@ -169,6 +169,7 @@ bool GradientCheck::difference(const VectorX& dz, bool held, bool jumps, double 
   reference.derivative = best.derivative;
   reference.rounding = best.rounding;
   reference.error = error(best);
+  reference.thorough = thorough;
   return true;
 }
 
@@ -187,6 +188,23 @@ bool GradientCheck::agrees_with_held(const VectorX& dz, double scale, const Refe
     }
   }
   return true;
+}
+
+// Whether the step as it is was, all along a table, the step with its modes held, to rounding.
+bool GradientCheck::is_held(const VectorX& dz, const Reference& reference) {
+  constexpr double rounding = 1e-12;
+  disturbed_.hold_modes(true);
+  bool same = !reference.outermost.empty();
+  for (const auto& [step, ahead, behind] : reference.outermost) {
+    for (const double sign : {1.0, -1.0}) {
+      const VectorX& found = sign > 0.0 ? ahead : behind;
+      const VectorX held = evaluate(dz, sign * step, true, same);
+      if (!same) return false;
+      const double largest = std::max(1.0, found.cwiseAbs().maxCoeff());
+      if (!((held - found).cwiseAbs().maxCoeff() <= rounding * largest)) return false;
+    }
+  }
+  return same;
 }
 
 // Two tables of one function, as far as they know. Modes that are held leave more to rounding than laws do
@@ -237,6 +255,7 @@ void GradientCheck::compare(const MatrixX& derivative, const MatrixX& directions
   const double scale = block.largest;
   MatrixX references(derivative.rows(), directions.cols()), rounding = references;
   std::vector<Reference> as_it_is(static_cast<size_t>(directions.cols())), with_modes_held = as_it_is;
+  VectorX as_it_is_errors;
   for (const bool held : {false, true}) {
     bool& left_out = held ? block.frozen_left_out : block.true_left_out;
     left_out = !held && !found_cold(directions.col(0));
@@ -255,13 +274,18 @@ void GradientCheck::compare(const MatrixX& derivative, const MatrixX& directions
         else
           left_out = !difference(dz, held, jumps, scale, thorough, reference);
         if (left_out) break;
-        if (held && other.error < reference.error && agree(reference, other, scale)) reference = other;
+        // One that knows nothing of its noise, and agrees with nothing, is no better than one that does.
+        const bool better =
+            other.error < reference.error && (other.confirmed || other.thorough == reference.thorough);
+        if (held && better && agree(reference, other, scale)) reference = other;
         references.col(i) = reference.derivative;
         rounding.col(i) = reference.rounding;
         uncertainty = std::max(uncertainty, reference.error);
       }
       if (left_out) break;
       errors = errors_of(derivative, references, rounding);
+      for (Eigen::Index i = 0; i < errors.size() && !held; ++i)
+        as_it_is[static_cast<size_t>(i)].confirmed = errors[i] <= undecided;
       if (errors.maxCoeff() <= undecided) break;
     }
     if (left_out) continue;
@@ -269,7 +293,16 @@ void GradientCheck::compare(const MatrixX& derivative, const MatrixX& directions
     // Steps short enough to keep the modes may be too short to tell: such differences decide nothing.
     left_out = !held && error > undecided && error < trust * uncertainty;
     if (!left_out) (held ? block.frozen_error : block.true_error) = error;
+    if (!held) as_it_is_errors = errors;
   }
+  // Alike where the step was the one with modes held, which longer steps have told to be right.
+  if (block.true_left_out || !(block.true_error > undecided)) return;
+  bool held = !block.frozen_left_out && block.frozen_error <= undecided;
+  for (Eigen::Index i = 0; i < directions.cols() && held; ++i) {
+    if (as_it_is_errors[i] > undecided) held = is_held(directions.col(i), as_it_is[static_cast<size_t>(i)]);
+  }
+  block.true_left_out = held;
+  if (held) block.true_error = 0.0;
 }
 
 void GradientCheck::check_adjoint(const MatrixX& by_state, const MatrixX& by_control, std::mt19937& random) {
@@ -342,8 +375,9 @@ bool GradientCheck::run(const State& start, const Input& input, unsigned seed,
   MatrixX forces = eight(at.force, nv, 1.0);
   forces.middleRows(at.force, nv) = (100.0 * felt_).asDiagonal() * forces.middleRows(at.force, nv);
   compare(along(forces), forces, false, blocks[2]);
-  MatrixX wrenches = eight(at.wrench, 6 * model_.nbody(), model_.total_mass());
-  wrenches.middleRows(at.wrench, 6).setZero();  // nothing pushes the world
+  MatrixX wrenches = eight(at.wrench, 6 * model_.nbody(), 1.0);
+  wrenches.middleRows(at.wrench, 6 * model_.nbody()) =
+      wrench_scales(model_).asDiagonal() * wrenches.middleRows(at.wrench, 6 * model_.nbody());
   compare(along(wrenches), wrenches, false, blocks[3]);
   const bool touches = work_.colliders.swept() || !work_.colliders.pairs().empty();
   for (size_t k = 0; k < std::size(kinds); ++k) {

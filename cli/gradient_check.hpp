@@ -41,6 +41,8 @@ class GradientCheck {
     };
     VectorX derivative, rounding;
     double error = std::numeric_limits<double>::infinity();  // by its own estimate, relative to the block
+    bool thorough = false;                                   // noise was measured
+    bool confirmed = false;  // a derivative that is wrong would have to be wrong alike
     std::vector<Ends> outermost;
   };
   void compare(const MatrixX& derivative, const MatrixX& directions, bool jumps, BlockResult& block);
@@ -51,6 +53,7 @@ class GradientCheck {
                   Reference& reference);
   bool keeps_apart(const VectorX& dz, double t);
   bool agrees_with_held(const VectorX& dz, double scale, const Reference& reference);
+  bool is_held(const VectorX& dz, const Reference& reference);
   static bool agree(const Reference& one, const Reference& other, double scale);
   bool found_cold(const VectorX& dz);
   void check_adjoint(const MatrixX& by_state, const MatrixX& by_control, std::mt19937& random);

@@ -112,6 +112,23 @@ VectorX parameter_scales(const Model& model, const VectorX& felt) {
   return scales;
 }
 
+namespace {
+
+// Where a free body is placed in its file is nothing that a step depends on: q tells where it is.
+bool places_free_body(const Model& model, int offset) {
+  const Structure& s = model.structure();
+  return std::any_of(s.bodies.begin(), s.bodies.end(), [&](const BodyIndex& body) {
+    if (body.placement != offset) return false;
+    const LinkIndex& link = s.links[body.link];
+    return std::any_of(s.joints.begin(), s.joints.end(), [&](const JointIndex& joint) {
+      return joint.type == JointType::free && joint.dof >= link.dof_begin && joint.dof < link.dof_end &&
+             body.placement == s.bodies[link.body].placement;
+    });
+  });
+}
+
+}  // namespace
+
 MatrixX parameter_directions(const Model& model, ParameterKind kind, const VectorX& scales,
                              std::mt19937& random) {
   std::uniform_real_distribution<double> uniform(-1.0, 1.0);
@@ -130,7 +147,10 @@ MatrixX parameter_directions(const Model& model, ParameterKind kind, const Vecto
     std::erase_if(slices, [&](const ParameterSlice& slice) {
       return model.theta().segment(slice.offset, slice.size).isZero(0.0);
     });
-  if (slices.empty()) return {};
+  const bool all_free = std::all_of(slices.begin(), slices.end(), [&](const ParameterSlice& slice) {
+    return places_free_body(model, slice.offset);
+  });
+  if (slices.empty() || (kind == ParameterKind::placement && all_free)) return {};
   if (kind == ParameterKind::medium && !in_medium(model)) return {};
   const int before = StepInputs(model).theta;
   MatrixX directions = MatrixX::Zero(before + model.theta().size(), 8);
@@ -164,6 +184,21 @@ VectorX control_scales(const Model& model) {
   for (int i = 0; i < model.nu(); ++i) {
     const std::optional<Vector2>& range = model.description().actuators[i].control_range;
     if (range) scales[i] = std::max(0.1 * ((*range)[1] - (*range)[0]), 1e-3);
+  }
+  return scales;
+}
+
+VectorX wrench_scales(const Model& model) {
+  constexpr double acceleration = 10.0;  // m/s^2, rad/s^2
+  VectorX scales = VectorX::Zero(6 * model.nbody());
+  for (int b = 1; b < model.nbody(); ++b) {
+    const double* pi = model.theta().data() + model.structure().bodies[b].inertia;
+    if (!(pi[0] > 0.0)) continue;
+    // tr I about the centre of mass
+    const double about_origin = pi[4] + pi[7] + pi[9],
+                 moments = about_origin - 2.0 * (pi[1] * pi[1] + pi[2] * pi[2] + pi[3] * pi[3]) / pi[0];
+    scales.segment<3>(6 * b).setConstant(acceleration * pi[0]);
+    scales.segment<3>(6 * b + 3).setConstant(acceleration * std::max(moments, 0.0) / 3.0);
   }
   return scales;
 }

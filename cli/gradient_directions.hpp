@@ -20,6 +20,10 @@ VectorX parameter_scales(const Model& model, const VectorX& felt);
 // And of each control.
 VectorX control_scales(const Model& model);
 
+// And of the wrenches on bodies: those that would make each of them, alone, accelerate alike. The same push
+// on a robot and on a thin plate beside it would make the plate's free motion all there is.
+VectorX wrench_scales(const Model& model);
+
 // Eight random directions (columns, of all inputs of a step) among the parameters of one kind, each number to
 // its own scale. Without columns where the model has no such parameters.
 MatrixX parameter_directions(const Model& model, ParameterKind kind, const VectorX& scales,

@@ -249,11 +249,26 @@ class Trajectories {
   // derivative if dry friction, or the ends of their ranges, hold the joints between them.
   void shift(CheckedState& found) {
     constexpr double a_little = 2e-5;
-    if (!has(model_, ParameterKind::dry_friction) && !touches_itself(found)) return;
+    const bool everything = has(model_, ParameterKind::dry_friction) || touches_itself(found);
+    const Flags moved = everything ? Flags::Constant(model_.nv(), true) : places_of_bodies();
+    if (!moved.any()) return;
     VectorX step(model_.nv());
     for (double& x : step) x = a_little * normal();
     const VectorX q = found.state.q;
-    integrate(model_, q, in_loop_.select(0.0, step), 1.0, found.state.q);
+    integrate(model_, q, (moved && !in_loop_).select(step, 0.0), 1.0, found.state.q);
+  }
+
+  // Equal bodies that stand on one plane, side by side, have corners at the very edge of each other. They are
+  // moved, and not turned: faces that meet at an angle contradict each other where they stick.
+  Flags places_of_bodies() const {
+    Flags places = Flags::Constant(model_.nv(), false);
+    int bodies = 0;
+    for (const JointIndex& joint : model_.structure().joints) {
+      if (joint.type != JointType::free) continue;
+      places.segment(joint.dof, 3) = true;
+      ++bodies;
+    }
+    return bodies > 1 ? places : Flags::Constant(model_.nv(), false);
   }
 
   // Between parts of one robot, or where fewer joints than the contact has rows lead to it.

@@ -72,6 +72,8 @@ void StepSignature::read_rows(const ContactRows& from, double recovery_speed, bo
       row.slides = world_slip(from, item);
     if (carries) rows_.push_back(row);
   }
+  // Corners of a face are listed from wherever its outline is begun.
+  std::sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) { return a.key < b.key; });
 }
 
 bool StepSignature::same_rows(const StepSignature& there) const {

@@ -47,21 +47,23 @@ void overrule_tangent(const ContactRows& rows, const Item& item, std::vector<Row
   modes[row + 1 + full] = rows.lam[row + 1 + full] < 0.0 ? RowMode::yield_lower : RowMode::yield_upper;
 }
 
-// Friction well within its bound stands still, however little a solver lets it creep.
+// Friction well within its bound stands still, however little a solver lets it creep; and so does friction
+// that does not oppose the motion,  -lam_T / mu . d < lam_N:  slack is what moves there.
 void hold_within_bound(const ContactRows& rows, const Item& item, std::vector<RowMode>& modes) {
   constexpr double within = 1.0 - 1e-3;
   const int row = rows.row_of(item);
   const Block& block = rows.block(item);
   const double normal = rows.lam[row];
-  double squared = 0.0;
+  double opposes = 0.0, speed = 0.0;
   for (int i = 0; i + 1 < item.rows; ++i) {
-    const double used = rows.lam[row + 1 + i] / block.mu[i];
-    squared += used * used;
+    const double used = rows.lam[row + 1 + i] / block.mu[i], slip = block.mu[i] * rows.sigma[row + 1 + i];
+    opposes -= used * slip;
+    speed += slip * slip;
     RowMode& mode = modes[row + 1 + i];
     const bool bounded = mode == RowMode::upper || mode == RowMode::lower;
     if (bounded && std::abs(used) < within * normal) mode = RowMode::hold;
   }
-  if (modes[row + 1] == RowMode::slide && std::sqrt(squared) < within * normal)
+  if (modes[row + 1] == RowMode::slide && opposes < within * normal * std::sqrt(speed))
     std::fill(modes.begin() + row + 1, modes.begin() + row + item.rows, RowMode::hold);
 }
 

@@ -66,7 +66,7 @@ struct ImpulseDerivatives::Work {
   bool solve_softly(double softness, const std::vector<RowMode>& soft_modes, std::vector<double>& lam,
                     std::vector<double>& velocities);
   bool find_weight_rates(bool with_parameters);
-  bool find_soft_ways();
+  void find_soft_ways();
   bool softly(int island) const { return !softness.empty() && softness[island] > 0.0; }
   void soft_along(const ConstVectorRef& dz, VectorRef dw);
   void soft_against(VectorRef w_bar, VectorRef z_bar);
@@ -125,12 +125,14 @@ struct ImpulseDerivatives::Work {
     ImpulseDerivatives derivatives;
   };
   std::unique_ptr<Shifted> shifted[2];
-  // Three steps with soft laws, whose derivatives are extrapolated to hard ones.
+  // Steps with soft laws, whose derivatives are extrapolated to hard ones.
   struct SoftLimit {
+    static constexpr int sides = 4;
     bool active = false;
+    bool whole = false;  // all of the motion is theirs
     std::vector<RowMode> modes;
-    std::vector<double> softness[3];  // per island
-    std::unique_ptr<Shifted> side[3];
+    std::vector<double> softness[sides];  // per island
+    std::unique_ptr<Shifted> side[sides];
     MatrixX weight_rates;   // items x inputs: dR/dz
     MatrixX ways, measure;  // Z: unknowns x choices; (top rows of Z)^+: choices x nv
   } soft;

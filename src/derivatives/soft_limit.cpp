@@ -3,11 +3,16 @@
 // eps,
 //   law(sigma + eps R lam, lam) = 0,     soft_N = |mu o soft_T|,   lam_T = -mu o lam_N soft_T / |soft_T|,
 // so that its force turns with velocities of that order. Soft laws are those of G + eps R, and regular: their
-// derivatives are those of any step, at their own solution, with one more term for the change of R. Of three
-//   D = 8/3 D(eps) - 2 D(2 eps) + 1/3 D(4 eps)
-// is left an error of order eps^3. What the hard laws say themselves they say better: of the soft ones only
-// the share of the choices Z (load_choice.cpp) is taken, as far as it is felt in the motion,
+// derivatives are those of any step, at their own solution, with one more term for the change of R. Of four
+//   D = -8/3 D(eps) + 22/3 D(2 eps) - 13/3 D(4 eps) + 2/3 D(8 eps)
+// is left an error of order eps^3. Terms of order 1 / eps, of directions that rows which depend on each other
+// cannot follow, are gone as well: what is left of them is that of the least slack. What the hard laws say
+// themselves they say better: of the soft ones only the share of the choices Z (load_choice.cpp) is taken, as
+// far as it is felt in the motion,
 //   dw <- dw + Z Z_v^+ (D dz - dv).
+// Where what slides was granted slack (least_slack.cpp) soft laws have loads of order 1 / eps, which
+// extrapolation takes away with everything of that order; hard laws do not know how that slack changes, and D
+// dz is all of dv.
 
 #include <Eigen/QR>
 
@@ -22,8 +27,8 @@ namespace articula {
 
 namespace {
 
-constexpr double hardest = 3e-6;                             // eps
-constexpr double weights[3] = {8.0 / 3.0, -2.0, 1.0 / 3.0};  // of eps, 2 eps, 4 eps
+constexpr double hardest = 3e-6;                                                // eps
+constexpr double weights[] = {-8.0 / 3.0, 22.0 / 3.0, -13.0 / 3.0, 2.0 / 3.0};  // of eps, 2 eps, 4 eps, 8 eps
 
 }  // namespace
 
@@ -88,7 +93,7 @@ bool ImpulseDerivatives::Work::find_weight_rates(bool with_parameters) {
 }
 
 // Loads shared otherwise, and the motion they make; of those that make none nobody need know.
-bool ImpulseDerivatives::Work::find_soft_ways() {
+void ImpulseDerivatives::Work::find_soft_ways() {
   constexpr double none = 1e-18;  // of the energy that the same impulses have apart
   const ContactRows& rows = step->rows;
   soft.ways.resize(nv + rows.size(), 0);
@@ -115,10 +120,12 @@ bool ImpulseDerivatives::Work::find_soft_ways() {
       soft.ways.col(at) /= v.norm();
     }
   }
-  if (soft.ways.cols() == 0) return true;
-  const Eigen::ColPivHouseholderQR<MatrixX> felt(soft.ways.topRows(nv));
-  soft.measure = felt.solve(MatrixX::Identity(nv, nv));
-  return felt.rank() == soft.ways.cols();
+  if (soft.ways.cols() == 0) return;
+  // Several ways may make one motion: together they say nothing of it but noise.
+  Eigen::CompleteOrthogonalDecomposition<MatrixX> felt(nv, soft.ways.cols());
+  felt.setThreshold(1e-8);
+  felt.compute(soft.ways.topRows(nv));
+  soft.measure = felt.pseudoInverse();
 }
 
 // False if there is no need for it, or soft laws lead elsewhere.
@@ -126,17 +133,25 @@ bool ImpulseDerivatives::Work::find_soft_limit(bool with_parameters) {
   const ContactRows& rows = step->rows;
   soft.active = false;
   soft.softness[0].assign(rows.islands().size(), 0.0);
-  bool wanted = false;
+  bool yields = false;
+  soft.whole = false;
   for (size_t k = 0; k < rows.islands().size(); ++k) {
-    if (laws[k].regular() || !laws[k].slides() || laws[k].find_choices() == 0) continue;
+    if (laws[k].regular()) continue;
+    if (laws[k].grants_slack()) {
+      soft.softness[0][k] = hardest;
+      soft.whole |= laws[k].slack_slides();
+    }
+    if (!laws[k].slides() || laws[k].find_choices() == 0) continue;
     soft.softness[0][k] = hardest;
-    wanted |= laws[k].turns_yielding();
+    yields |= laws[k].turns_yielding();
   }
   soft.modes = modes;
-  if (!wanted || !mark_yielding(rows, soft.modes)) return false;
-  std::vector<double> lam[3], velocities;
+  yields = yields && mark_yielding(rows, soft.modes);
+  if (!yields && !soft.whole) return false;
+  constexpr int sides = SoftLimit::sides;
+  std::vector<double> lam[sides], velocities;
   VectorX shift(nv);
-  for (int side = 0; side < 3; ++side) {
+  for (int side = 0; side < sides; ++side) {
     const double times = 1 << side;
     soft.softness[side] = soft.softness[0];
     for (double& eps : soft.softness[side]) eps = eps > 0.0 ? times * hardest : 0.0;
@@ -163,33 +178,39 @@ bool ImpulseDerivatives::Work::find_soft_limit(bool with_parameters) {
   double largest = 0.0, off = 0.0;
   for (size_t i = 0; i < rows.lam.size(); ++i) {
     largest = std::max(largest, std::abs(rows.lam[i]));
-    const double limit = weights[0] * lam[0][i] + weights[1] * lam[1][i] + weights[2] * lam[2][i];
+    double limit = 0.0;
+    for (int side = 0; side < sides; ++side) limit += weights[side] * lam[side][i];
     off = std::max(off, std::abs(limit - rows.lam[i]));
   }
   constexpr double same = 1e-5;
-  soft.active = off <= same * largest && find_soft_ways() && find_weight_rates(with_parameters);
+  soft.active = off <= same * largest && find_weight_rates(with_parameters);
+  if (soft.active && !soft.whole) find_soft_ways();
   return soft.active;
 }
 
 // dw: on entry that of the hard laws.
 void ImpulseDerivatives::Work::soft_along(const ConstVectorRef& dz, VectorRef dw) {
-  if (soft.ways.cols() == 0) return;
+  if (soft.ways.cols() == 0 && !soft.whole) return;
   VectorX dv = -dw.head(nv), each(dw.size());
-  for (int side = 0; side < 3; ++side) {
+  for (int side = 0; side < SoftLimit::sides; ++side) {
     ImpulseDerivatives& there = soft.side[side]->derivatives;
     there.residual_along(dz, each);
     there.solve(each);
     dv -= weights[side] * each.head(nv);
   }
-  dw += soft.ways * (soft.measure * dv);
+  if (soft.whole)
+    dw.head(nv) += dv;
+  else
+    dw += soft.ways * (soft.measure * dv);
 }
 
 // z_bar -= (dr/dz)^T (dr/dw)^-T (the part of w_bar that is felt by soft laws); on return w_bar is the rest.
 void ImpulseDerivatives::Work::soft_against(VectorRef w_bar, VectorRef z_bar) {
-  if (soft.ways.cols() == 0) return;
-  const VectorX v_bar = soft.measure.transpose() * (soft.ways.transpose() * w_bar);
+  if (soft.ways.cols() == 0 && !soft.whole) return;
+  const VectorX v_bar = soft.whole ? VectorX(w_bar.head(nv))
+                                   : VectorX(soft.measure.transpose() * (soft.ways.transpose() * w_bar));
   VectorX y(w_bar.size()), part(z_bar.size());
-  for (int side = 0; side < 3; ++side) {
+  for (int side = 0; side < SoftLimit::sides; ++side) {
     ImpulseDerivatives& there = soft.side[side]->derivatives;
     there.want_parameters(wants_parameters);
     y.setZero();

@@ -91,6 +91,28 @@ bool solve_held(ModeSystem& system, const ContactProblem& problem, const RowMode
   return false;
 }
 
+// What yields stands still: once it is known how loads are shared, sigma = 0 says more of it than its cone,
+// as in a step whose modes are found.
+void stand_still(ModeSystem& system, const ContactProblem& problem, const RowMode* mode,
+                 const SlideState* slides, double* lam, double* sigma) {
+  constexpr double rounding = 1e-15;
+  std::vector<RowMode> still(mode, mode + problem.size);
+  double motion = 0.0;
+  bool yields = false;
+  for (int i = 0; i < problem.size; ++i) {
+    const bool gives =
+        mode[i] == RowMode::yield || mode[i] == RowMode::yield_upper || mode[i] == RowMode::yield_lower;
+    yields = yields || gives;
+    if (gives) still[i] = RowMode::hold;
+    if (still[i] == RowMode::hold) motion = std::max(motion, std::abs(sigma[i]));
+  }
+  if (!yields || motion <= rounding * problem.velocity_scale) return;
+  std::vector<double> new_lam(lam, lam + problem.size), new_sigma(sigma, sigma + problem.size);
+  if (!system.stand_still(problem, still.data(), slides, new_lam.data(), new_sigma.data())) return;
+  std::copy(new_lam.begin(), new_lam.end(), lam);
+  std::copy(new_sigma.begin(), new_sigma.end(), sigma);
+}
+
 // The equations of prescribed modes, and the smallest impulses where they leave a choice.
 bool solve_frozen(ImpulseWork& work, const FrozenModes& frozen, double gravity_step) {
   ContactRows& rows = work.rows;
@@ -123,11 +145,12 @@ bool solve_frozen(ImpulseWork& work, const FrozenModes& frozen, double gravity_s
     const auto begin = slides.begin() + island.block_begin;
     const std::vector<SlideState> before(begin, begin + static_cast<int>(problem.blocks.size()));
     ModeSystem& system = work.solver.system;
-    if (solve_held(system, problem, mode, &*begin, softness_for(problem, mode, &*begin), lam, sigma))
-      continue;
-    // Soft laws turn what slides very slowly, unless they are soft about the impulses that were found.
-    std::copy(before.begin(), before.end(), begin);
-    solved &= system.solve_near(problem, mode, &*begin, lam, sigma, near.data() + at);
+    if (!solve_held(system, problem, mode, &*begin, softness_for(problem, mode, &*begin), lam, sigma)) {
+      // Soft laws turn what slides very slowly, unless they are soft about the impulses that were found.
+      std::copy(before.begin(), before.end(), begin);
+      solved &= system.solve_near(problem, mode, &*begin, lam, sigma, near.data() + at);
+    }
+    stand_still(system, problem, mode, &*begin, lam, sigma);
   }
   return solved;
 }
