@@ -59,16 +59,34 @@ MatrixX GradientCheck::along(const MatrixX& directions) {
 
 namespace {
 
-// What f does not know of itself: third differences over steps in which nothing smooth could be seen.
+// What f does not know of itself: fifth differences over steps in which little that is smooth could be seen.
+// What is smooth grows with the fifth power of the step, and noise hardly.
 template <class F>
 double noise_of(const F& f, const bool& same) {
+  constexpr double growth = 5.0;
   double noise = 0.0;
   for (const double step : {1e-8, 1e-7, 1e-6}) {
-    const VectorX third = f(3.0 * step) - 3.0 * f(step) + 3.0 * f(-step) - f(-3.0 * step);
+    const VectorX fifth = f(5.0 * step) - 5.0 * f(3.0 * step) + 10.0 * f(step) - 10.0 * f(-step) +
+                          5.0 * f(-3.0 * step) - f(-5.0 * step);
     if (!same) break;
-    noise = std::max(noise, 0.5 * third.cwiseAbs().maxCoeff());
+    const double seen = fifth.cwiseAbs().maxCoeff() / 8.0;
+    noise = noise == 0.0 ? seen : std::clamp(seen, noise, growth * noise);
   }
   return noise;
+}
+
+}  // namespace
+
+namespace {
+
+// Of two tables the one with longer steps may see a function that has long bent off (a loop that closes as
+// fast as it may, in another direction), and be sure of it: what does not lie within the errors of a shorter
+// one is not the derivative at t = 0.
+void leave_out_what_shorter_steps_exclude(const Differences& shorter, Differences& longer) {
+  constexpr double sure = 10.0;
+  const auto known = sure * (shorter.error + longer.error).array();
+  const auto off = (shorter.derivative - longer.derivative).cwiseAbs().array();
+  longer.error = (off <= known).select(longer.error, std::numeric_limits<double>::infinity());
 }
 
 }  // namespace
@@ -151,6 +169,7 @@ bool GradientCheck::difference(const VectorX& dz, bool held, bool jumps, double 
     const Differences own = found;
     if (previous.derivative.size() > 0) {
       found.error += (found.derivative - previous.derivative).cwiseAbs();
+      if (best.derivative.size() > 0) leave_out_what_shorter_steps_exclude(best, found);
       keep_better(best, found);
     }
     previous = own;
