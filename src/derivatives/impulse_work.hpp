@@ -66,7 +66,7 @@ struct ImpulseDerivatives::Work {
   bool solve_softly(double softness, const std::vector<RowMode>& soft_modes, std::vector<double>& lam,
                     std::vector<double>& velocities);
   bool find_weight_rates(bool with_parameters);
-  bool find_soft_ways();
+  void find_soft_ways();
   bool softly(int island) const { return !softness.empty() && softness[island] > 0.0; }
   void soft_along(const ConstVectorRef& dz, VectorRef dw);
   void soft_against(VectorRef w_bar, VectorRef z_bar);

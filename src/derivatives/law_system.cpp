@@ -39,12 +39,13 @@ bool LawSystem::prepare(const ContactProblem& problem, const RowMode* mode, cons
   rows_.resize(problem.size);
   list_unknowns(problem_, mode_.data(), slides_.data(), unknowns_);
   null_spaces_found_ = false;
-  slack_ = 0.0;
+  slack_ = sliding_slack_ = 0.0;
   inconsistency_ = -1.0;
   find_yielding(lam);
   for (const ModeUnknown& u : unknowns_) {
-    if (!u.across && u.tangents == 0)
-      slack_ = std::max(slack_, std::abs(sigma[u.row]) / problem.velocity_scale);
+    if (u.across) continue;
+    double& granted = u.tangents == 0 ? slack_ : sliding_slack_;
+    granted = std::max(granted, std::abs(gather(u, sigma)) / problem.velocity_scale);
   }
   left_out_.clear();
   if (softness > 0.0)
@@ -377,7 +378,9 @@ void slide_map(const Block& block, const SlideState& slide, const double* x, dou
 }  // namespace
 
 void LawSystem::slack_impulses(const double* sigma, double* y) const {
-  for (const ModeUnknown& u : unknowns_) y[u.row] = -sigma[u.row] / u.weight;
+  for (const ModeUnknown& u : unknowns_) {
+    if (u.tangents == 0) y[u.row] = -sigma[u.row] / u.weight;
+  }
 }
 
 double LawSystem::weight(int row) const {

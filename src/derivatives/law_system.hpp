@@ -80,6 +80,7 @@ class LawSystem {
   bool regular() const { return factor_.rank() == factor_.size(); }
   // Velocity that rows which hold were granted because their biases contradict each other, relative to all.
   double slack() const { return slack_; }
+  bool slack_slides() const { return sliding_slack_ > 1e-4 * slack_; }  // what slides was granted some of it
   // y of sigma = -R y for rows that hold (least_slack.cpp), and R of a row.
   void slack_impulses(const double* sigma, double* y) const;
   double weight(int row) const;
@@ -131,7 +132,7 @@ class LawSystem {
   std::vector<double> Z_, Y_, QZ_, QY_;
   RankFactor H_;
   std::vector<double> choice_z_, choice_y_;  // n numbers for each choice
-  double inconsistency_ = -1.0, slack_ = 0.0;
+  double inconsistency_ = -1.0, slack_ = 0.0, sliding_slack_ = 0.0;
 };
 
 }  // namespace articula

@@ -3,8 +3,9 @@
 // it is sigma = -R y, with impulses y that move nothing, J^T y = 0. The slack changes with y and with the
 // weights R:
 //   dsigma = -dR y - R dy,    (J Mhat^-1 J^T) dy = -J Mhat^-1 dJ^T y,
-// where the part of dy that moves nothing is what makes the rows consistent (law_system.hpp). So much for
-// rows of which none slides; where one does, the certificate says that the derivative is one-sided.
+// where the part of dy that moves nothing is what makes the rows consistent (law_system.hpp). So much for y
+// of rows that hold. What slides may stand beside them: it takes part in the system, and y has no share of
+// it. Where it has, the certificate says that the derivative is one-sided.
 
 #include <algorithm>
 #include <cmath>
@@ -18,7 +19,7 @@ namespace {
 
 bool grants(const LawSystem& law) {
   constexpr double counts = 1e-11;  // relative to the velocities of the island
-  return law.slack() > counts && !law.regular() && !law.slides();
+  return law.slack() > counts && !law.regular() && !law.slack_slides();
 }
 
 }  // namespace

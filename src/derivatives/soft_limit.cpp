@@ -87,7 +87,7 @@ bool ImpulseDerivatives::Work::find_weight_rates(bool with_parameters) {
 }
 
 // Loads shared otherwise, and the motion they make; of those that make none nobody need know.
-bool ImpulseDerivatives::Work::find_soft_ways() {
+void ImpulseDerivatives::Work::find_soft_ways() {
   constexpr double none = 1e-18;  // of the energy that the same impulses have apart
   const ContactRows& rows = step->rows;
   soft.ways.resize(nv + rows.size(), 0);
@@ -114,10 +114,12 @@ bool ImpulseDerivatives::Work::find_soft_ways() {
       soft.ways.col(at) /= v.norm();
     }
   }
-  if (soft.ways.cols() == 0) return true;
-  const Eigen::ColPivHouseholderQR<MatrixX> felt(soft.ways.topRows(nv));
-  soft.measure = felt.solve(MatrixX::Identity(nv, nv));
-  return felt.rank() == soft.ways.cols();
+  if (soft.ways.cols() == 0) return;
+  // Several ways may make one motion: together they say nothing of it but noise.
+  Eigen::CompleteOrthogonalDecomposition<MatrixX> felt(nv, soft.ways.cols());
+  felt.setThreshold(1e-8);
+  felt.compute(soft.ways.topRows(nv));
+  soft.measure = felt.pseudoInverse();
 }
 
 // False if there is no need for it, or soft laws lead elsewhere.
@@ -166,7 +168,8 @@ bool ImpulseDerivatives::Work::find_soft_limit(bool with_parameters) {
     off = std::max(off, std::abs(limit - rows.lam[i]));
   }
   constexpr double same = 1e-5;
-  soft.active = off <= same * largest && find_soft_ways() && find_weight_rates(with_parameters);
+  soft.active = off <= same * largest && find_weight_rates(with_parameters);
+  if (soft.active) find_soft_ways();
   return soft.active;
 }
 

@@ -206,9 +206,10 @@ bool ModeSystem::factor_system(const ContactProblem& problem, double eps) {
   }
   ++factorisations_;
   if (!(symmetric == n ? lu_.factor_symmetric() : lu_.factor_bordered(symmetric))) return false;
-  maybe_null_ = false;
-  for (int k = 0; k < n; ++k)
-    maybe_null_ = maybe_null_ || std::abs(lu_.pivot(k)) < 1e-3 * unknowns_[k].weight;
+  double least = 1.0;
+  for (int k = 0; k < n; ++k) least = std::min(least, std::abs(lu_.pivot(k)) / unknowns_[k].weight);
+  maybe_null_ = least < 1e-3;
+  precision_ = 1e-14 * std::clamp(10.0 * least, 1e-2, 1.0);
   return true;
 }
 
@@ -243,8 +244,7 @@ bool ModeSystem::solve_linear(const ContactProblem& problem, double soft, int mo
       error = std::max(error, std::abs(step_[k]));
     }
     equation_error_ = error;
-    if (round == most_rounds || error <= 1e-14 * problem.velocity_scale ||
-        error > 0.5 * previous)
+    if (round == most_rounds || error <= precision_ * problem.velocity_scale || error > 0.5 * previous)
       return true;
     previous = round == 0 ? 1e300 : error;  // the first step goes all the way: nothing to compare it with
     lu_.solve(step_.data());

@@ -155,6 +155,27 @@ TEST(gradient_check, does_not_mind_couplings_that_close_as_fast_as_they_may) {
   }
 }
 
+// Two points of a foot that close different gaps and stick would have to move apart: they are granted the
+// least slack, which changes with everything, also beside a foot that slides.
+TEST(gradient_check, knows_how_slack_changes_beside_what_slides) {
+  const Model model = load("humanoid");
+  const auto states = trajectory_states(model, Contact::lcp, 100, 1, 2);
+  GradientCheck check(model, Contact::lcp);
+  std::vector<BlockResult> blocks;
+  ASSERT_TRUE(check.run(states[90].state, states[90].input, 1 + 7919 * 90, blocks));
+  for (size_t k = 0; k < blocks.size(); ++k) EXPECT_LE(blocks[k].frozen_error, 1e-6) << block_names()[k];
+}
+
+// What holds a joint next to singular is solved to the last digit, or the joint would feel the rest.
+TEST(gradient_check, is_not_misled_by_what_solvers_leave) {
+  const Model model = load("quadruped");
+  const auto states = trajectory_states(model, Contact::ncp, 60, 1, 2);
+  GradientCheck check(model, Contact::ncp);
+  std::vector<BlockResult> blocks;
+  ASSERT_TRUE(check.run(states[18].state, states[18].input, 1 + 7919 * 18, blocks));
+  for (size_t k = 0; k < blocks.size(); ++k) EXPECT_LE(blocks[k].true_error, 1e-6) << block_names()[k];
+}
+
 // What slides by 0.1 mm/s on a robot that hardly gives way turns within the shortest steps.
 TEST(gradient_check, finds_differences_of_what_slides_slowly) {
   const Model model = load("hopper");

@@ -122,6 +122,8 @@ class ModeSystem {
   int factorisations_ = 0;
   bool regular_ = true, maybe_null_ = true;  // K
   double equation_error_ = 0.0;
+  // Velocities that equations may miss, relative: what is next to singular moves a hundred times as much.
+  double precision_ = 0.0;
 };
 
 }  // namespace articula
