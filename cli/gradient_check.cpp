@@ -320,17 +320,24 @@ void GradientCheck::check_adjoint(const MatrixX& by_state, const MatrixX& by_con
 
 // Numbers with which there is no derivative, because the active rows cannot follow: the tilt of a planar
 // robot whose feet would then have to stick in a direction they never moved in, the width of a box that fills
-// a slot.
+// a slot, the end of a range where fingers meet.
 void GradientCheck::leave_out_what_cannot_change(MatrixX& directions) {
   const StepInputs& at = derivatives_.layout();
-  VectorX dz = VectorX::Zero(at.size), w(derivatives_.unknowns()), dx(derivatives_.outputs());
+  VectorX w(derivatives_.unknowns()), dx(derivatives_.outputs());
+  std::vector<bool> seen(static_cast<size_t>(directions.rows()), false);
   for (Eigen::Index i = at.theta; i < directions.rows(); ++i) {
-    if (directions.row(i).isZero(0.0)) continue;
-    dz[i] = 1.0;
+    if (seen[static_cast<size_t>(i)] || directions.row(i).isZero(0.0)) continue;
+    VectorX dz = VectorX::Zero(at.size);
+    const Eigen::RowVectorXd own = directions.row(i);
+    for (Eigen::Index k = i; k < directions.rows(); ++k) {  // what is equal moves as one
+      if (directions.row(k) == own) dz[k] = 1.0, seen[static_cast<size_t>(k)] = true;
+    }
     push_forward(derivatives_, dz, w, dx);
     derivatives_.certify(certificate_);
-    if (certificate_.inconsistency > 1e-9) directions.row(i).setZero();
-    dz[i] = 0.0;
+    if (!(certificate_.inconsistency > 1e-9)) continue;
+    for (Eigen::Index k = i; k < directions.rows(); ++k) {
+      if (dz[k] != 0.0) directions.row(k).setZero();
+    }
   }
 }
 
@@ -387,7 +394,8 @@ bool GradientCheck::run(const State& start, const Input& input, unsigned seed,
                              kinds[k] == ParameterKind::geometry;
     if (of_contacts && !touches) continue;  // shapes that meet nothing are for the eye
     MatrixX directions = parameter_directions(model_, kinds[k], scales_, random);
-    if (kinds[k] == ParameterKind::placement || kinds[k] == ParameterKind::geometry)
+    if (kinds[k] == ParameterKind::placement || kinds[k] == ParameterKind::geometry ||
+        kinds[k] == ParameterKind::limits)
       leave_out_what_cannot_change(directions);
     if (directions.cols() > 0) compare(along(directions), directions, in_medium(model_), blocks[4 + k]);
   }

@@ -235,7 +235,7 @@ class Trajectories {
   void leave_ends(State& state) {
     constexpr double at_end = 1e-9, near = 2e-5, far = 5e-3;  // far: of the range
     for (const JointIndex& joint : model_.structure().joints) {
-      if (joint.range < 0 || joint.type == JointType::ball) continue;
+      if (joint.range < 0 || joint.type == JointType::ball || in_loop_[joint.dof]) continue;
       const double* range = model_.theta().data() + joint.range;
       double& q = state.q[joint.q];
       const bool low = std::abs(q - range[0]) < at_end, high = std::abs(q - range[1]) < at_end;
