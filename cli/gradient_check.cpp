@@ -254,7 +254,8 @@ namespace {
 VectorX errors_of(const MatrixX& A, const MatrixX& R, const MatrixX& rounding) {
   constexpr double counts = 1e-9, digits = 0.1 * zero;
   const double largest = R.cwiseAbs().maxCoeff(), floor = std::max(1e-3 * largest, counts);
-  if (A.cwiseAbs().maxCoeff() < zero && largest < counts) return VectorX::Zero(A.cols());
+  if (A.cwiseAbs().maxCoeff() < zero && (R.cwiseAbs() - rounding).maxCoeff() < counts)
+    return VectorX::Zero(A.cols());
   const auto off = ((A - R).cwiseAbs() - rounding).array() - digits;
   return (off.max(0.0) / R.cwiseAbs().array().max(floor)).colwise().maxCoeff();
 }
