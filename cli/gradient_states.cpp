@@ -56,7 +56,8 @@ class Trajectories {
         data_(model),
         colliders_(model),
         contacts_(colliders_),
-        in_loop_(find_loops(model)),
+        in_loop_(find_loops(model, true)),
+        closed_(find_loops(model, false)),
         random_(seed) {}
 
   void fill(CheckedState* list, int count) {
@@ -124,7 +125,7 @@ class Trajectories {
   void close_loops() {
     constexpr int most_steps = 100;
     constexpr double open = 1e-5;  // m
-    if (!in_loop_.any()) return;
+    if (!closed_.any()) return;
     const auto largest = [&] {
       const Simulation::Lease workspace(simulation_, step_.serial);
       double error = 0.0;
@@ -161,11 +162,11 @@ class Trajectories {
 
   // Dofs that equalities tie to others: bent one by one they would tear loops apart. They move as forces move
   // them.
-  static Flags find_loops(const Model& model) {
+  static Flags find_loops(const Model& model, bool couplings) {
     Flags tied = Flags::Constant(model.nv(), false);
     const Structure& s = model.structure();
     for (const EqualityConstraint& equality : Constraints(model).equalities) {
-      if (equality.type == EqualityType::joint) {
+      if (equality.type == EqualityType::joint && couplings) {
         for (const int joint : {equality.one, equality.two}) {
           if (joint >= 0) tied[s.joints[joint].dof] = true;
         }
@@ -299,7 +300,7 @@ class Trajectories {
   void leave_ends(State& state) {
     constexpr double at_end = 1e-9, near = 2e-5, far = 5e-3;  // far: of the range
     for (const JointIndex& joint : model_.structure().joints) {
-      if (joint.range < 0 || joint.type == JointType::ball || in_loop_[joint.dof]) continue;
+      if (joint.range < 0 || joint.type == JointType::ball || closed_[joint.dof]) continue;
       const double* range = model_.theta().data() + joint.range;
       double& q = state.q[joint.q];
       const bool low = std::abs(q - range[0]) < at_end, high = std::abs(q - range[1]) < at_end;
@@ -390,7 +391,7 @@ class Trajectories {
   Data data_;
   collision::Colliders colliders_;
   collision::Contacts contacts_;
-  Flags in_loop_;
+  Flags in_loop_, closed_;  // tied by equalities; by those that close loops of bodies
   std::vector<ForceSwitch> switches_;
   std::mt19937 random_;
   std::normal_distribution<double> normal_;
