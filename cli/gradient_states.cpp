@@ -26,9 +26,10 @@ enum Event { carries, slides, at_limit, bounces, events };
 constexpr double wanted[events] = {0.7, 0.2, 0.15, 0.15};
 using Events = std::array<bool, events>;
 
-constexpr int together = 20;  // states that one generator makes
-constexpr int patience = 60;  // candidates passed over, per state, until flight will do
-constexpr int shyness = 2;    // candidates passed over, per state, until robots are made to touch something
+constexpr int together = 20;    // states that one generator makes
+constexpr int patience = 60;    // candidates passed over, per state, until flight will do
+constexpr int shyness = 2;      // candidates passed over, per state, until robots are made to touch something
+constexpr int reluctance = 20;  // until they are put next to something
 constexpr double bearable = 0.005;  // m: overlaps
 constexpr int less_patience = 12;   // until what is rare need not be there
 
@@ -55,7 +56,8 @@ class Trajectories {
         data_(model),
         colliders_(model),
         contacts_(colliders_),
-        in_loop_(find_loops(model)),
+        in_loop_(find_loops(model, true)),
+        closed_(find_loops(model, false)),
         random_(seed) {}
 
   void fill(CheckedState* list, int count) {
@@ -69,6 +71,7 @@ class Trajectories {
       Events seen;
       if (!events_after(next, seen) && passed_over++ < patience * count) continue;
       insists_ = missing[carries] > 0 && passed_over > shyness * count;
+      reaches_ = missing[carries] > 0 && passed_over > reluctance * count;
       stretches_ = missing[at_limit] > 0 && passed_over > shyness * count;
       touched_ = seen[carries];
       bool welcome = std::accumulate(missing.begin(), missing.end(), 0) < count - made;
@@ -114,6 +117,27 @@ class Trajectories {
     left_ = 20 + static_cast<int>(uniform(0.0, 3.0) / simulation_.dt());
     left_ = std::min(left_, 1500);
     choose_controls();
+    close_loops();
+  }
+
+  // Loops are often described a little open, and while they close, rows across a plane of hinges carry what
+  // they hardly can: no difference tells how much.
+  void close_loops() {
+    constexpr int most_steps = 100;
+    constexpr double open = 1e-5;  // m
+    if (!closed_.any()) return;
+    const auto largest = [&] {
+      const Simulation::Lease workspace(simulation_, step_.serial);
+      double error = 0.0;
+      for (const Item& item : workspace->contact->rows.items()) {
+        if (item.kind == RowKind::equality) error = std::max(error, item.phi);
+      }
+      return error;
+    };
+    for (int i = 0; i < most_steps; ++i) {
+      simulation_.step(step_.next, step_.input, step_);
+      if (!step_.ok() || largest() < open) return;
+    }
   }
 
   void choose_pose() {
@@ -138,11 +162,11 @@ class Trajectories {
 
   // Dofs that equalities tie to others: bent one by one they would tear loops apart. They move as forces move
   // them.
-  static Flags find_loops(const Model& model) {
+  static Flags find_loops(const Model& model, bool couplings) {
     Flags tied = Flags::Constant(model.nv(), false);
     const Structure& s = model.structure();
     for (const EqualityConstraint& equality : Constraints(model).equalities) {
-      if (equality.type == EqualityType::joint) {
+      if (equality.type == EqualityType::joint && couplings) {
         for (const int joint : {equality.one, equality.two}) {
           if (joint >= 0) tied[s.joints[joint].dof] = true;
         }
@@ -189,8 +213,49 @@ class Trajectories {
     }
   }
 
+  // Robots that hang freely hardly ever meet themselves: from a pose in which nothing touches on the way to
+  // one in which something does, just before it.
+  bool reach() {
+    constexpr int draws = 30, halvings = 40;
+    VectorX apart, touching;
+    for (int i = 0; i < draws && (apart.size() == 0 || touching.size() == 0); ++i) {
+      const VectorX q = any_pose();
+      (deepest(q) > 0.0 ? touching : apart) = q;
+    }
+    if (apart.size() == 0 || touching.size() == 0) return false;
+    VectorX way(model_.nv()), q = apart;
+    difference(model_, apart, touching, way);
+    double before = 0.0, after = 1.0;
+    for (int i = 0; i < halvings; ++i) {
+      const double middle = 0.5 * (before + after);
+      integrate(model_, apart, way, middle, q);
+      (deepest(q) > 0.0 ? after : before) = middle;
+    }
+    step_ = Step{.input = step_.input};
+    step_.next = neutral_state(model_);
+    integrate(model_, apart, way, before, step_.next.q);
+    step_.next.v = uniform(0.5, 2.0) / way.cwiseAbs().maxCoeff() * way;
+    for (double& x : step_.next.v) x += 0.2 * normal();
+    left_ = 20;
+    return true;
+  }
+
+  // Anywhere in the ranges of joints.
+  VectorX any_pose() {
+    constexpr double pi = 3.14159265358979323846;
+    VectorX q = neutral_state(model_).q;
+    for (const JointIndex& joint : model_.structure().joints) {
+      if ((joint.type != JointType::hinge && joint.type != JointType::slide) || in_loop_[joint.dof]) continue;
+      const double *range = joint.range < 0 ? nullptr : model_.theta().data() + joint.range,
+                   wide = joint.type == JointType::hinge ? pi : 0.3;
+      q[joint.q] = range != nullptr ? uniform(range[0], range[1]) : uniform(-wide, wide);
+    }
+    return q;
+  }
+
   CheckedState sample() {
-    const int steps = 3 + static_cast<int>(uniform(0.0, 40.0));
+    const bool close = reaches_ && reach();
+    const int steps = close ? static_cast<int>(uniform(0.0, 3.0)) : 3 + static_cast<int>(uniform(0.0, 40.0));
     // Some are held for long: robots get somewhere.
     if (chance(!insists_ ? 0.2 : touched_ ? 0.0 : 0.02)) choose_controls();
     for (int i = 0; i < steps; ++i, --left_) {
@@ -235,7 +300,7 @@ class Trajectories {
   void leave_ends(State& state) {
     constexpr double at_end = 1e-9, near = 2e-5, far = 5e-3;  // far: of the range
     for (const JointIndex& joint : model_.structure().joints) {
-      if (joint.range < 0 || joint.type == JointType::ball) continue;
+      if (joint.range < 0 || joint.type == JointType::ball || closed_[joint.dof]) continue;
       const double* range = model_.theta().data() + joint.range;
       double& q = state.q[joint.q];
       const bool low = std::abs(q - range[0]) < at_end, high = std::abs(q - range[1]) < at_end;
@@ -341,13 +406,14 @@ class Trajectories {
   Data data_;
   collision::Colliders colliders_;
   collision::Contacts contacts_;
-  Flags in_loop_;
+  Flags in_loop_, closed_;  // tied by equalities; by those that close loops of bodies
   std::vector<ForceSwitch> switches_;
   std::mt19937 random_;
   std::normal_distribution<double> normal_;
   Step step_;
   int left_ = 0;
   bool insists_ = false, touched_ = false;  // on contact; that was there last
+  bool reaches_ = false;                    // for contact
   bool stretches_ = false;                  // joints to the ends of their ranges
 };
 

@@ -52,14 +52,16 @@ bool StepSignature::Row::same(const Row& there) const {
   return mode[1] != RowMode::slide || cosine > turned;
 }
 
-void StepSignature::read_rows(const ContactRows& from, double recovery_speed, bool held) {
+void StepSignature::read_rows(const ContactRows& from, const std::vector<std::uint64_t>& keys,
+                              double recovery_speed, bool held) {
   rows_.clear();
   modes_ = from.mode;
   if (!held) overrule_friction(from, modes_);
   for (const Item& item : from.items()) {
     const int at = from.row_of(item);
     if (item.kind == RowKind::dry_friction && overruled(from, item, from.mode)) continue;
-    Row row{item.key, {}, item.bias, 0};
+    const bool contact = item.kind == RowKind::contact;
+    Row row{contact ? keys[static_cast<size_t>(item.index)] : item.key, {}, item.bias, 0};
     bool carries = false;
     for (int i = 0; i < item.rows; ++i) {
       row.mode[i] = stands(modes_[at + i]) ? RowMode::hold : modes_[at + i];
@@ -68,12 +70,17 @@ void StepSignature::read_rows(const ContactRows& from, double recovery_speed, bo
     // Of one row the bias tells, and other rows share its lanes.
     if (item.kind == RowKind::equality && item.rows > 1)
       row.capped = capped_lanes(from, item, recovery_speed);
-    if (item.kind == RowKind::contact && item.rows > 1 && row.mode[1] == RowMode::slide)
-      row.slides = world_slip(from, item);
+    if (contact && item.rows > 1 && row.mode[1] == RowMode::slide) row.slides = world_slip(from, item);
     if (carries) rows_.push_back(row);
   }
   // Corners of a face are listed from wherever its outline is begun.
   std::sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) { return a.key < b.key; });
+}
+
+std::vector<std::uint64_t> contact_keys(const collision::Contacts& contacts) {
+  std::vector<std::uint64_t> keys;
+  for (const collision::Contact& contact : contacts.list) keys.push_back(contact_key(contact));
+  return keys;
 }
 
 bool StepSignature::same_rows(const StepSignature& there) const {

@@ -16,8 +16,9 @@ namespace articula::cli {
 
 class StepSignature {
  public:
-  // Modes that are held are what they are, whatever their impulses say.
-  void read_rows(const ContactRows& from, double recovery_speed, bool held = false);
+  // Modes that are held are what they are, whatever their impulses say. Contacts are told apart by `keys`.
+  void read_rows(const ContactRows& from, const std::vector<std::uint64_t>& keys, double recovery_speed,
+                 bool held = false);
   void read_sides(const Model& model, Data& data, const FreeMotionWork& free, double dt);
   void clear() { rows_.clear(); }
 
@@ -39,6 +40,9 @@ class StepSignature {
   std::vector<ForceSwitch> switches_;
   std::vector<RowMode> modes_;
 };
+
+// By their features.
+std::vector<std::uint64_t> contact_keys(const collision::Contacts& contacts);
 
 // Whether modes that were held let something through that carries nothing: then they are not those of the
 // step as it is.

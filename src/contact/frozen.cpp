@@ -13,6 +13,27 @@ const FrozenModes::Entry* FrozenModes::find(std::uint64_t key) const {
   return nullptr;
 }
 
+std::vector<std::uint64_t> FrozenModes::keys_of(const collision::Contacts& contacts) const {
+  constexpr double there = 1e-3;  // m
+  std::vector<std::uint64_t> keys;
+  for (const collision::Contact& contact : contacts.list) keys.push_back(contact_key(contact));
+  const std::vector<std::uint64_t> own = keys;
+  for (const Entry& entry : entries) {
+    if (entry.collider_a < 0 || std::find(own.begin(), own.end(), entry.key) != own.end()) continue;
+    int nearest = -1;
+    double least = there;
+    for (size_t i = 0; i < keys.size(); ++i) {
+      const collision::Contact& contact = contacts.list[i];
+      const bool taken = keys[i] != own[i] || find(own[i]) != nullptr;
+      if (taken || contact.pair.a != entry.collider_a || contact.pair.b != entry.collider_b) continue;
+      const double distance = norm(contact.point.position - entry.position);
+      if (distance < least) least = distance, nearest = static_cast<int>(i);
+    }
+    if (nearest >= 0) keys[static_cast<size_t>(nearest)] = entry.key;
+  }
+  return keys;
+}
+
 FrozenModes::Entry FrozenModes::in_frame(const Entry& entry, const collision::ContactFrame& frame) {
   Entry turned = entry;
   const double cosine = dot(entry.frame.t1, frame.t1), sine = dot(entry.frame.t2, frame.t1);
@@ -28,7 +49,7 @@ FrozenModes::Entry FrozenModes::in_frame(const Entry& entry, const collision::Co
 
 // A contact that yields stands still: it holds, unless what slides beside it feels that it has no more to
 // give; its friction then keeps to its cone.
-FrozenModes freeze(const ContactRows& rows) {
+FrozenModes freeze(const ContactRows& rows, const collision::Contacts& contacts) {
   FrozenModes frozen;
   std::vector<RowMode> modes = rows.mode;
   overrule_friction(rows, modes);
@@ -38,7 +59,13 @@ FrozenModes freeze(const ContactRows& rows) {
     entry.key = item.key;
     entry.rows = item.rows;
     entry.bias = item.bias;
-    if (item.kind == RowKind::contact) entry.frame = rows.frame(item);
+    if (item.kind == RowKind::contact) {
+      const collision::Contact& contact = contacts.list[static_cast<size_t>(item.index)];
+      entry.frame = rows.frame(item);
+      entry.collider_a = contact.pair.a;
+      entry.collider_b = contact.pair.b;
+      entry.position = contact.point.position;
+    }
     const int at = rows.row_of(item);
     const Block& block = rows.block(item);
     double squared = 0.0;

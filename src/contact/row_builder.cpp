@@ -23,7 +23,8 @@ std::uint64_t make_key(RowKind kind, std::uint64_t index, std::uint64_t part) {
   return (static_cast<std::uint64_t>(kind) << 60) ^ (index << 24) ^ part;
 }
 
-// Which pair, which features.
+}  // namespace
+
 std::uint64_t contact_key(const collision::Contact& contact) {
   const auto of = [](const collision::Feature& f) {
     return (static_cast<std::uint64_t>(f.kind) << 32) | static_cast<std::uint32_t>(f.index);
@@ -35,8 +36,6 @@ std::uint64_t contact_key(const collision::Contact& contact) {
     key = (key ^ part) * 1099511628211ull + (key >> 29);
   return key >> 4 | static_cast<std::uint64_t>(RowKind::contact) << 60;
 }
-
-}  // namespace
 
 Quad& ContactRows::Builder::open_quad(int tree_a, int tree_b) {
   Quad& quad = rows.quads_.emplace_back();
@@ -407,7 +406,11 @@ void ContactRows::Builder::limits() {
 
 void ContactRows::Builder::contacts(const collision::Colliders& colliders,
                                     const collision::Contacts& contacts) {
-  for (size_t i = 0; i < contacts.list.size(); ++i) contact(colliders, contacts.list[i], static_cast<int>(i));
+  std::vector<std::uint64_t> held;
+  if (settings.frozen != nullptr) held = settings.frozen->keys_of(contacts);
+  for (size_t i = 0; i < contacts.list.size(); ++i)
+    contact(colliders, contacts.list[i], static_cast<int>(i),
+            held.empty() ? contact_key(contacts.list[i]) : held[i]);
 }
 
 // Whether no joint can part the bodies: those of a hinge that overlap along its axis. Whatever impulse the
@@ -425,7 +428,7 @@ bool ContactRows::Builder::immovable(const Quad& quad) const {
 }
 
 void ContactRows::Builder::contact(const collision::Colliders& colliders, const collision::Contact& contact,
-                                   int index) {
+                                   int index, std::uint64_t key) {
   const collision::ContactParameters p = colliders.parameters(model, contact.pair);
   const Vec3 n = contact.point.normal, at = contact.point.position;
   const bool isotropic = settings.law == FrictionLaw::cone && p.friction[0] == p.friction[1];
@@ -448,7 +451,6 @@ void ContactRows::Builder::contact(const collision::Colliders& colliders, const 
   }
   if (block.dim == 1) block.kind = BlockKind::unilateral;
   const int quads = block.dim > 4 ? 2 : 1;
-  const std::uint64_t key = contact_key(contact);
   const double phi = contact.point.distance - (p.margin - p.gap);
   double now = 0.0, freely = 0.0;  // the rate of phi with v and with v_free
   for (int k = 0; k < quads; ++k) {

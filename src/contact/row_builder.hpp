@@ -57,7 +57,8 @@ struct ContactRows::Builder {
   void tendon_limit(int tendon);
   bool left_out(RowKind kind, int index, bool upper, std::uint64_t key, double phi, double rate);
   void end_of_range(RowKind kind, int index, bool upper, double phi, double rate, double free_rate);
-  void contact(const collision::Colliders& colliders, const collision::Contact& contact, int index);
+  void contact(const collision::Colliders& colliders, const collision::Contact& contact, int index,
+               std::uint64_t key);
   // The kind of bias that holds, given what the rules say.
   BiasMode prescribed(std::uint64_t key, BiasMode ruled) const;
   double gap_bias(double phi, std::uint64_t key, BiasMode& kind) const;

@@ -45,7 +45,7 @@ void ModeSystem::reserve(int rows, int blocks) {
   mixed_.reserve(rows + blocks);
   columns_.reserve(static_cast<std::size_t>(rows) * rows);
   lu_.reserve(rows);
-  for (std::vector<double>* vector : {&x_, &step_, &null_part_, &combined_, &fixed_, &centre_})
+  for (std::vector<double>* vector : {&x_, &kept_, &step_, &null_part_, &combined_, &fixed_, &centre_})
     vector->reserve(rows);
 }
 
@@ -409,6 +409,32 @@ bool settle_directions(ModeSystem& system, const ContactProblem& problem, const 
 
 }  // namespace
 
+// Where K has something of the order of eps, softness is not iterated away: less of it is. What is missed all
+// the same contradicts itself, and stays as it was.
+bool ModeSystem::solve_hard(const ContactProblem& problem, double* lam, double* sigma) {
+  constexpr double close = 1e-12, hardest = 1e-13;
+  if (!solve_linear(problem, 0.0, most_corrections, lam, sigma)) return false;
+  if (!(equation_error_ > close * problem.velocity_scale)) return true;
+  const double usual = softness_;
+  bool better = true;
+  while (better && softness_ > 10.0 * hardest && equation_error_ > close * problem.velocity_scale) {
+    const double before = equation_error_;
+    kept_ = x_;
+    softness_ *= 1e-2;
+    better = factor_system(problem, softness_) && solve_linear(problem, 0.0, most_corrections, lam, sigma) &&
+             equation_error_ < 0.1 * before;
+    if (!better) {
+      x_ = kept_;
+      equation_error_ = before;
+    }
+  }
+  softness_ = usual;
+  std::copy(fixed_.begin(), fixed_.end(), lam);
+  articula::spread(unknowns_, x_.data(), lam);
+  contact_velocities(problem, lam, sigma);
+  return factor_system(problem, softness_);
+}
+
 // Yielding contacts keep their direction; what slides turns a little.
 bool ModeSystem::harden(const ContactProblem& problem, const RowMode* mode, SlideState* slides, double* lam,
                         double* sigma) {
@@ -429,7 +455,7 @@ bool ModeSystem::harden(const ContactProblem& problem, const RowMode* mode, Slid
       remove_null_part(problem.size);
       step_.swap(x_);
     }
-    if (!solve_linear(problem, 0.0, most_corrections, lam, sigma)) return false;
+    if (!solve_hard(problem, lam, sigma)) return false;
     if (!sliding) return true;
     // What slides very slowly has a direction of few digits.
     const double turned = set_directions(problem, mode, lam, sigma, false, slides);
@@ -447,7 +473,7 @@ bool ModeSystem::stand_still(const ContactProblem& problem, const RowMode* mode,
   fix_bounds(problem, mode);
   list_unknowns(problem, mode, slides, unknowns_, late_);
   start_from(lam);
-  return factor_system(problem, softness_) && solve_linear(problem, 0.0, most_corrections, lam, sigma);
+  return factor_system(problem, softness_) && solve_hard(problem, lam, sigma);
 }
 
 bool ModeSystem::solve(const ContactProblem& problem, const RowMode* mode, SlideState* slides, double* lam,

@@ -42,9 +42,14 @@ struct FrozenModes {
     std::array<double, 6> lam{};
     SlideState slide;
     collision::ContactFrame frame;  // in which lam and slide are
+    int collider_a = -1, collider_b = -1;
+    Vec3 position;  // where the contact was
   };
   std::vector<Entry> entries;
   const Entry* find(std::uint64_t key) const;  // null: not there
+  // The keys of contacts, one by one. Where features tie (equal faces on each other) the slightest motion
+  // gives a contact other ones: it keeps the key that the contact of its pair had that was there.
+  std::vector<std::uint64_t> keys_of(const collision::Contacts& contacts) const;
   // The entry with lam and slide in another frame: tangents are a choice that may jump.
   static Entry in_frame(const Entry& entry, const collision::ContactFrame& frame);
 };
@@ -104,7 +109,9 @@ struct Island {
 
 class ContactRows;
 // The modes of rows that were solved.
-FrozenModes freeze(const ContactRows& rows);
+FrozenModes freeze(const ContactRows& rows, const collision::Contacts& contacts);
+// Which pair, which features.
+std::uint64_t contact_key(const collision::Contact& contact);
 
 // Calls take(begin, end) for every run of ones, the lowest bit having the number `first`.
 template <class Take>

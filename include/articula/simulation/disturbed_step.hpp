@@ -18,6 +18,7 @@ class DisturbedStep {
   // From now on with the modes of the undisturbed step, whatever the laws say.
   void hold_modes(bool held) { held_ = held; }
   void start_warm(bool warm) { warm_ = warm; }
+  const FrozenModes& modes() const { return modes_; }  // of the undisturbed step
 
   // x = (q+ (-) q+_0, v+, activation+) for inputs z + t dz (StepInputs); dt is the parameter `timestep`.
   // False if there is no such step: then x is not a number.

@@ -121,6 +121,7 @@ class ModeSystem {
   void remove_null_part(int rows);
   bool solve_linear(const ContactProblem& problem, double softness, int most_rounds, double* lam,
                     double* velocity);
+  bool solve_hard(const ContactProblem& problem, double* lam, double* sigma);
   double set_directions(const ContactProblem& problem, const RowMode* mode, const double* lam,
                         const double* velocity, bool also_yielding, SlideState* slides);
 
@@ -133,7 +134,7 @@ class ModeSystem {
   std::vector<double> columns_;    // G B of these
   const double* factored_matrix_ = nullptr;
   double factored_softness_ = 0.0;
-  std::vector<double> x_, step_, null_part_, combined_, fixed_, centre_;
+  std::vector<double> x_, kept_, step_, null_part_, combined_, fixed_, centre_;
   double softness_ = usual_softness;
   int factorisations_ = 0;
   bool regular_ = true, maybe_null_ = true;  // K
