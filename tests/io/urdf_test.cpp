@@ -272,15 +272,12 @@ TEST(Urdf, groups_of_drake_and_pairs_of_srdf_exclude_contacts) {
 
 constexpr const char* ball = R"(<collision><geometry><sphere radius="0.1"/></geometry></collision>)";
 
-constexpr const char* onward = R"(<origin xyz="0.3 0 0"/>)";
-
 // base (massless, on the world) -- arm -- elbow -- hand, with a massless "pad" fixed to the arm.
-std::string arm_with_pad(const std::string& origin = onward) {
+std::string arm_with_pad() {
   const std::string solid = std::string(heavy) + ball;
   return link("base", ball) + link("arm", solid) + link("pad", ball) + link("elbow", solid) +
-         link("hand", solid) + joint("j", "continuous", "base", "arm", origin) +
-         joint("f", "fixed", "arm", "pad") + joint("k", "continuous", "arm", "elbow", origin) +
-         joint("l", "continuous", "elbow", "hand", origin);
+         link("hand", solid) + joint("j", "continuous", "base", "arm") + joint("f", "fixed", "arm", "pad") +
+         joint("k", "continuous", "arm", "elbow") + joint("l", "continuous", "elbow", "hand");
 }
 
 TEST(Urdf, a_disabled_pair_says_nothing_of_what_a_massless_link_is_fixed_to) {
@@ -338,37 +335,6 @@ TEST(Urdf, links_without_default_collisions_touch_only_what_is_enabled) {
   EXPECT_FALSE(may_touch(d, "arm", "hand"));
   EXPECT_FALSE(may_touch(d, "base", "hand"));
   EXPECT_TRUE(may_touch(d, "base", "elbow"));
-}
-
-// As MoveIt's assistant disables what collides in the default pose.
-TEST(Urdf, links_that_are_described_inside_each_other_do_not_collide) {
-  const Description d = parse(arm_with_pad(R"(<origin xyz="0.09 0 0"/>)"));
-  EXPECT_FALSE(may_touch(d, "base", "elbow"));  // 0.18 apart
-  EXPECT_FALSE(may_touch(d, "pad", "hand"));
-  EXPECT_TRUE(may_touch(d, "base", "hand"));  // 0.27
-  EXPECT_TRUE(mentions(d.warnings, "'base' and 'elbow' overlap by 20.0 mm"));
-  // Who says which pairs do not collide means that the others do.
-  const Description said = parse_with_srdf(arm_with_pad(R"(<origin xyz="0.09 0 0"/>)"),
-                                           R"(<disable_collisions link1="arm" link2="hand"/>)");
-  EXPECT_TRUE(may_touch(said, "base", "elbow"));
-  EXPECT_FALSE(mentions(said.warnings, "overlap"));
-}
-
-TEST(Urdf, links_that_only_touch_where_they_are_described_do_collide) {
-  const Description d = parse(arm_with_pad(R"(<origin xyz="0.0998 0 0"/>)"));  // by 0.4 mm
-  EXPECT_TRUE(may_touch(d, "base", "elbow"));
-  EXPECT_FALSE(mentions(d.warnings, "overlap"));
-}
-
-TEST(Urdf, links_of_a_floating_robot_are_told_apart_from_what_floats_beside_it) {
-  const std::string solid = std::string(heavy) + ball;
-  LoadOptions options;
-  options.floating_base = true;
-  const Description d = parse(link("base", solid) + link("arm", solid) + link("hand", solid) +
-                                  joint("j", "continuous", "base", "arm", R"(<origin xyz="0.05 0 0"/>)") +
-                                  joint("k", "continuous", "arm", "hand", R"(<origin xyz="0.05 0 0"/>)"),
-                              options);
-  EXPECT_FALSE(may_touch(d, "base", "hand"));
 }
 
 class UrdfFiles : public ::testing::Test {

@@ -6,8 +6,7 @@
 //   to the world unless a floating base is asked for.
 // - Neighbours do not collide, nor do pairs that an SRDF file or Drake's groups disable. That holds for the
 //   geometry of these very links: where pairs are disabled, and next to a fixed base's joints, links without
-//   mass that have collision geometry stay bodies. Where none are disabled, links that overlap by more than
-//   1 mm with all joints at zero do not collide, with a warning.
+//   mass that have collision geometry stay bodies.
 // - revolute, continuous: a hinge; prismatic: a slide. planar: slides along two directions across the
 //   axis, "NAME_x" and "NAME_y", and a hinge about it, "NAME"; without an axis it is z, as in Pinocchio
 //   (which moves planar joints across z whatever their axis is: we follow the axis, as URDF says, with a

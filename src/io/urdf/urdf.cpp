@@ -49,7 +49,6 @@ Description read(const xml::Tree& tree, const std::filesystem::path& directory, 
   read_frames(reader);
   reader.meshes.move_to(reader.description);
   order_as_tree(reader.description);
-  exclude_overlaps(reader);
   reader.description.warnings = reader.warnings.take();
   return std::move(reader.description);
 }
