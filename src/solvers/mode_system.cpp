@@ -412,7 +412,7 @@ bool settle_directions(ModeSystem& system, const ContactProblem& problem, const 
 // Where K has something of the order of eps, softness is not iterated away: less of it is. What is missed all
 // the same contradicts itself, and stays as it was.
 bool ModeSystem::solve_hard(const ContactProblem& problem, double* lam, double* sigma) {
-  constexpr double close = 1e-12, hardest = 1e-13;
+  constexpr double close = 1e-11, hardest = 1e-13;
   if (!solve_linear(problem, 0.0, most_corrections, lam, sigma)) return false;
   if (!(equation_error_ > close * problem.velocity_scale)) return true;
   const double usual = softness_;
