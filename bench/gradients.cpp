@@ -13,7 +13,10 @@
 namespace articula::bench {
 namespace {
 
-std::vector<Sample> samples_of(const Simulation& simulation, const Case& c, int count) {
+// How expensive a derivative is differs from state to state (loads that could be shared otherwise), and so
+// does a step: it takes many states to know the mean. Differences are as expensive everywhere.
+std::vector<Sample> samples_of(const Simulation& simulation, const Case& c, bool full) {
+  const int count = full ? 200 : 50;
   std::vector<Sample> samples;
   const int every = static_cast<int>(c.controls.cols()) / count;
   Step step;
@@ -25,6 +28,12 @@ std::vector<Sample> samples_of(const Simulation& simulation, const Case& c, int 
     if (!step.ok()) break;
   }
   return samples;
+}
+
+std::vector<Sample> every_fifth(const std::vector<Sample>& samples) {
+  std::vector<Sample> some;
+  for (size_t k = 0; k < samples.size(); k += 5) some.push_back(samples[k]);
+  return some;
 }
 
 // Least mean over the samples, in us, of repeats of `work` after each sample's step; every one gets its own
@@ -50,7 +59,7 @@ struct Times {
 
 Times time_samples(const Simulation& simulation, const std::vector<Sample>& samples, int repeats) {
   const Model& model = simulation.model();
-  constexpr int inner = 10;
+  constexpr int inner = 3;
   Times times;
   Step step;
   StepJacobians jacobians;
@@ -151,9 +160,10 @@ JacobianTimes time_jacobians(const Simulation& simulation, const std::vector<Sam
 }
 
 RobotTimes times_of(const Simulation& simulation, const std::vector<Sample>& samples, bool full) {
-  const Times times = time_samples(simulation, samples, full ? 30 : 6);
+  const Times times = time_samples(simulation, samples, full ? 12 : 4);
+  const std::vector<Sample> some = every_fifth(samples);
   double central = 0.0;
-  for (const Sample& s : samples) central += central_us(simulation, s) / static_cast<double>(samples.size());
+  for (const Sample& s : some) central += central_us(simulation, s) / static_cast<double>(some.size());
   return {.step = times.step.us(),
           .jacobians = times.jacobians.us(),
           .adjoint = times.adjoint.us(),
@@ -194,7 +204,7 @@ void measure(const std::string& robot, const std::string& path, const Case& c, c
   for (const Contact law : {Contact::lcp, Contact::ncp}) {
     const std::string name = fmt::format("{}/{}/", robot, to_string(law));
     const Simulation simulation(c.model, {.contact = law});
-    const std::vector<Sample> samples = samples_of(simulation, c, full ? 40 : 10);
+    const std::vector<Sample> samples = samples_of(simulation, c, full);
     const RobotTimes times = times_of(simulation, samples, full);
     const auto add = [&](const std::string& figure, double value, const char* unit) {
       out.figures.push_back({name + figure, value, unit});
@@ -203,7 +213,7 @@ void measure(const std::string& robot, const std::string& path, const Case& c, c
     add("jacobians/ratio_step", times.jacobians / times.step, "1");
     add("jacobians/speedup_central", times.central / times.jacobians, "1");
     add("jacobians/speedup_ridders", times.ridders / times.jacobians, "1");
-    if (rival) compare(name, simulation, *rival, samples, full, out);
+    if (rival) compare(name, simulation, *rival, every_fifth(samples), full, out);
     add("adjoint/us", times.adjoint, "us");
     add("adjoint/ratio_step", times.adjoint / times.step, "1");
     add("adjoint_all_parameters/ratio_step", times.adjoint_all_parameters / times.step, "1");
@@ -246,7 +256,7 @@ GradientFigures measure_gradients(bool full) {
   for (const Scene& scene : scenes) {
     try {
       const std::string path = path_of(scene);
-      const Case c = prepare(scene, path, full ? 1000 : 200);
+      const Case c = prepare(scene, path, 1000);
       measure(scene.name, path, c, api, full, out);
     } catch (const std::exception& error) {
       out.notes.push_back(fmt::format("{}: {}", scene.name, error.what()));
@@ -261,9 +271,9 @@ RobotTimes time_robot(const std::string& name, bool pyramid, bool full) {
     if (shared.name == name) scene = shared;
   }
   if (name == "atlas") scene = atlas_scene();
-  const Case c = prepare(scene, path_of(scene), full ? 1000 : 200);
+  const Case c = prepare(scene, path_of(scene), 1000);
   const Simulation simulation(c.model, {.contact = pyramid ? Contact::lcp : Contact::ncp});
-  return times_of(simulation, samples_of(simulation, c, full ? 40 : 10), full);
+  return times_of(simulation, samples_of(simulation, c, full), full);
 }
 
 }  // namespace articula::bench

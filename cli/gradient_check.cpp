@@ -346,10 +346,15 @@ void GradientCheck::check_adjoint(const MatrixX& by_state, const MatrixX& by_con
   std::uniform_real_distribution<double> uniform(-1.0, 1.0);
   VectorX x_bar(derivatives_.outputs()), w(derivatives_.unknowns()), z_bar(derivatives_.layout().size);
   for (double& x : x_bar) x = uniform(random);
-  pull_back(derivatives_, x_bar, w, z_bar);
   VectorX expected(by_state.cols() + by_control.cols());
   expected << by_state.transpose() * x_bar, by_control.transpose() * x_bar;
-  adjoint_error_ = (z_bar.head(expected.size()) - expected).norm() / std::max(expected.norm(), 1e-9);
+  adjoint_error_ = 0.0;
+  for (const bool with_parameters : {false, true}) {
+    derivatives_.want_parameters(with_parameters);
+    pull_back(derivatives_, x_bar, w, z_bar);
+    const double off = (z_bar.head(expected.size()) - expected).norm() / std::max(expected.norm(), 1e-9);
+    adjoint_error_ = std::max(adjoint_error_, off);
+  }
 }
 
 // Numbers with which there is no derivative, because the active rows cannot follow: the tilt of a planar

@@ -95,15 +95,26 @@ void ContactRates::add_touch(const Item& item, int index) {
     w = v_b.angular - v_a.angular;
   };
   relative(*after_, t.u, t.w);
-  for (int i = 0; i < t.rows; ++i) {
-    t.lam[i] = work_->rows.lam[t.row + i];
-    (t.angular[i] ? t.m : t.f) += axis_of(t.frame, t.axis[i]) * t.lam[i];
-  }
+  carry(t, work_->rows.lam.data());
   t.gap_slope = item.bias == BiasMode::gap ? 1.0 / h_ : 0.0;
   t.restitution = parameters.restitution;
   t.bounce = item.bias == BiasMode::bounce ? parameters.restitution : 0.0;
   if (item.bias == BiasMode::bounce) relative(*before_, t.u_before, t.w_before);
   find_motion_rates(t);
+}
+
+void ContactRates::carry(Touch& t, const double* lam) {
+  t.f = t.m = {};
+  for (int i = 0; i < t.rows; ++i) {
+    t.lam[i] = lam[t.row + i];
+    (t.angular[i] ? t.m : t.f) += axis_of(t.frame, t.axis[i]) * t.lam[i];
+  }
+}
+
+void ContactRates::carry(const double* lam) {
+  for (Touch& t : touches_) carry(t, lam);
+  for (Join& j : joins_) j.lam = load3(lam + j.row);
+  for (Scalar& scalar : scalars_) scalar.lam = lam[scalar.row];
 }
 
 void ContactRates::find_motion_rates(Touch& t) {

@@ -35,6 +35,8 @@ class ContactRates {
   void prepare(const Model& model, const Data& before, const Data& after, const ImpulseWork& work,
                const ImpulseSettings& settings, const std::vector<RowMode>& modes);
   bool on_bodies() const { return !touches_.empty() || !joins_.empty(); }
+  // From now on with these impulses (one for each row of the step) in place of those of the step.
+  void carry(const double* lam);
 
   // Wrenches of all impulses on the links' bodies (about their trees' reference points), and forces at the
   // joints that are not wrenches: limits, dry friction, couplings.
@@ -121,6 +123,7 @@ class ContactRates {
   void add_touch(const Item& item, int index);
   void find_motion_rates(Touch& t);
   static void find_frame_rates(Touch& t);
+  static void carry(Touch& t, const double* lam);
   void add_join(const Item& item);
   void add_scalar(const Item& item);
   void touch_along(const Touch& t, const BodyRate* bodies, Force* dF, double* dsigma) const;

@@ -34,6 +34,8 @@ ImpulseDerivatives::Work::Work(const Model& robot)
       link_change(robot.nlink()),
       link_wrench(robot.nlink()),
       Y(robot.nbody()),
+      virtual_v(robot.nlink()),
+      virtual_rate(robot.nv()),
       columns(robot) {
   field.own.resize(robot.nbody());
 }
@@ -73,6 +75,7 @@ bool ImpulseDerivatives::prepare(const Model& model, Data& data, const ImpulseWo
   w.slots_found = false;
 
   for (std::vector<double>* vector : {&w.dsigma, &w.rho, &w.c, &w.dlam}) vector->resize(step.rows.size());
+  w.still.assign(step.rows.size(), 0.0);
   w.relabelled = false;
   w.choice.found = w.slack.found = false;
   for (const auto& side : w.shifted) {
@@ -326,9 +329,7 @@ void ImpulseDerivatives::residual_against(const ConstVectorRef& y, VectorRef z_b
   w.add_softening_against(z_bar);
   w.rates_against(y.data(), z_bar);
   if (!w.grants_slack()) return;
-  w.find_slack(w.wants_parameters);
-  const MatrixX& slack = w.slack.by_input;
-  z_bar.head(slack.cols()) += slack.transpose() * y.tail(slack.rows());
+  w.slack_against(y.data() + w.nv, z_bar);
 }
 
 // Of covectors of displacements and velocities of bodies, and of J^T lam with contact forces W that stay

@@ -15,38 +15,8 @@ void ImpulseDerivatives::jacobians(MatrixRef by_state, MatrixRef by_control) {
   require_size("columns of by_state", by_state.cols(), n);
   require_size("rows of by_control", by_control.rows(), n);
   require_size("columns of by_control", by_control.cols(), nu);
-  const double h = w.settings.dt;
-  const int total = (2 * nv + na + nu + 3) / 4 * 4;
-  w.blocks.resize(nv, total);
-  w.blocks.setZero();
-  w.hold_contacts();
-  // -dr1 / d(q, v, w, u); of -dr1/dv, without Mhat
-  w.residual.jacobians(-h, {w.blocks.data(), w.blocks.data() + nv, total, 1});
-  w.residual.input_jacobians(-h, w.blocks.middleCols(2 * nv, na), w.blocks.middleCols(2 * nv + na, nu));
-  if (rows > 0) {
-    w.row_columns.resize(rows, total);
-    w.list_rows();
-    for (int i = 0; i < rows; ++i) {
-      if (w.modes[i] != RowMode::free) w.row_columns.row(i).setZero();
-    }
-    w.columns.add(*w.model, *w.data, w.after, *w.step, w.rates, 1.0, w.row_columns.leftCols(nv),
-                  w.blocks.data(), total);
-    if (w.bounces)
-      w.columns.add_bounces(*w.model, *w.data, w.rates, w.row_columns.leftCols(nv),
-                            w.row_columns.middleCols(nv, nv));
-  }
-  if (rows > 0 && w.grants_slack()) {  // it depends on q alone
-    w.find_slack(false);
-    for (int i = 0; i < rows; ++i) {
-      if (w.modes[i] == RowMode::hold)
-        w.row_columns.row(i).head(nv) -= w.slack.by_input.row(i).segment(layout().q, nv);
-    }
-  }
-  if (rows > 0)
-    w.solve_constrained();
-  else
-    solve_mass_matrix_columns(*w.model, *w.data, w.blocks);
-  for (int d = 0; d < nv; ++d) w.blocks(d, nv + d) += 1.0;
+  w.velocity_columns();
+  const int total = static_cast<int>(w.blocks.cols());
   if (rows > 0 && w.may_choose()) {
     for (int i = 0; i < rows; ++i) {
       if (!w.carries[i]) w.row_columns.row(i).setZero();
@@ -61,6 +31,35 @@ void ImpulseDerivatives::jacobians(MatrixRef by_state, MatrixRef by_control) {
     copy_transposed(w.blocks.data() + n, total, nv, nu, by_control.data() + nv,
                     static_cast<int>(by_control.outerStride()));
   w.output.complete(by_state, by_control);
+}
+
+// blocks: v+ by q, v, activations, controls; row_columns: impulses of rows that carry something.
+void ImpulseDerivatives::Work::velocity_columns() {
+  const double h = settings.dt;
+  const int rows = step->rows.size(), total = (2 * nv + na + nu + 3) / 4 * 4;
+  blocks.resize(nv, total);
+  blocks.setZero();
+  hold_contacts();
+  // -dr1 / d(q, v, w, u); of -dr1/dv, without Mhat
+  residual.jacobians(-h, {blocks.data(), blocks.data() + nv, total, 1});
+  residual.input_jacobians(-h, blocks.middleCols(2 * nv, na), blocks.middleCols(2 * nv + na, nu));
+  if (rows > 0) {
+    row_columns.resize(rows, total);
+    list_rows();
+    for (int i = 0; i < rows; ++i) {
+      if (modes[i] != RowMode::free) row_columns.row(i).setZero();
+    }
+    columns.add(*model, *data, after, *step, rates, 1.0, row_columns.leftCols(nv), blocks.data(), total);
+    if (bounces)
+      columns.add_bounces(*model, *data, rates, row_columns.leftCols(nv), row_columns.middleCols(nv, nv));
+    add_softening_columns();
+  }
+  if (rows > 0 && grants_slack()) add_slack_columns();
+  if (rows > 0)
+    solve_constrained();
+  else
+    solve_mass_matrix_columns(*model, *data, blocks);
+  for (int d = 0; d < nv; ++d) blocks(d, nv + d) += 1.0;
 }
 
 // Rows whose law is an equation of velocities, and rows that carry what changes.

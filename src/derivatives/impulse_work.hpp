@@ -29,6 +29,7 @@ struct ImpulseDerivatives::Work {
   bool factor_laws();
   void find_all_slots();
   void list_rows();
+  void velocity_columns();
   void solve_constrained();
   void add_projected(const std::vector<Force>& wrenches, double sign, double* r);
 
@@ -48,6 +49,16 @@ struct ImpulseDerivatives::Work {
   bool grants_slack() const;
   void find_slack(bool with_parameters);
   void add_slack_row(int island, int row, double by);
+  void find_slack_impulses();
+  void slack_against(const double* y2, VectorRef z_bar);
+  void add_slack_columns();
+
+  // weight_rates.cpp
+  bool add_weight_rate(const Item& item, bool with_parameters, double factor, VectorX& by_z);
+  bool add_weight_rate_beside(const Item& item, double factor, VectorX& by_z);
+  void impulses_against(const double* lam, const double* y, double* q_bar);
+  void add_held_columns(double* residual, int stride);
+  void inertia_against(const double* u, double factor, double* q_bar);
 
   // load_choice.cpp
   bool may_choose() const;
@@ -55,7 +66,6 @@ struct ImpulseDerivatives::Work {
   bool shift_step(const VectorX& v1, const std::vector<double>& lam1, const std::vector<double>& soft1,
                   double by, int side, bool only_first = false);
   void add_choice(int island, int index, double by, bool with_parameters);
-  bool add_weight_rate(const Item& item, bool with_parameters, double factor, VectorX& by_z);
   void add_weights(bool with_parameters);
   void choose_along(const ConstVectorRef& dz, VectorX& dw);
   void choose_against(VectorRef w_bar, VectorRef z_bar);
@@ -70,8 +80,10 @@ struct ImpulseDerivatives::Work {
   bool softly(int island) const { return !softness.empty() && softness[island] > 0.0; }
   void soft_along(const ConstVectorRef& dz, VectorRef dw);
   void soft_against(VectorRef w_bar, VectorRef z_bar);
+  void soft_columns();
   void add_softening_along(const ConstVectorRef& dz);
   void add_softening_against(VectorRef z_bar) const;
+  void add_softening_columns();
 
   int nv, na, nu;
   SmoothResidual residual;
@@ -104,7 +116,9 @@ struct ImpulseDerivatives::Work {
   bool solved = false;                                      // they are there
   std::vector<Motion> Y;                                    // per body
   std::vector<double> dsigma, rho, c, dlam;
-  std::vector<double> before, freely;  // rows: velocities for v and v_free
+  std::vector<double> still;                    // rows: zeros
+  std::vector<Motion> virtual_v, virtual_rate;  // per link, per dof: of the last inertia_against
+  std::vector<double> before, freely;           // rows: velocities for v and v_free
   WrenchField field;
   ContactColumns columns;
   RowMatrix blocks;                         // nv x columns: v+ by q, v, activations, controls
@@ -151,7 +165,9 @@ struct ImpulseDerivatives::Work {
   } choice;
   struct Slack {
     bool found = false, with_parameters = false;
-    MatrixX by_input;  // rows x inputs: what the least slack adds to right-hand sides of rows that hold
+    MatrixX by_input;        // rows x inputs: what the least slack adds to right-hand sides of rows that hold
+    std::vector<double> y;   // rows: impulses that move nothing
+    RowMatrix blocks, rows;  // nv and rows x dofs
   } slack;
   bool wants_choice = true;
   bool only_first = false;     // products against covectors of r1 alone: the laws are not needed

@@ -80,9 +80,11 @@ class LawSystem {
   bool regular() const { return factor_.rank() == factor_.size(); }
   // Velocity that rows which hold were granted because their biases contradict each other, relative to all.
   double slack() const { return slack_; }
-  // Relative to the velocities of the island. Slack goes with the square of what gaps differ by, and its
-  // derivative with its root.
-  bool grants_slack() const { return std::max(slack_, sliding_slack_) > 1e-14 && !regular(); }
+  // Slack, relative to the velocities of the island, changes in proportion to itself, and the more the nearer
+  // rows are to depend on others (least_slack.cpp): dy = -G^+ J Mhat^-1 dJ^T y. Less than this nobody feels.
+  bool grants_slack() const {
+    return !regular() && std::max(slack_, sliding_slack_) > 1e-10 * conditioning();
+  }
   // What slides was granted some of it.
   bool slack_slides() const { return sliding_slack_ > std::max(1e-4 * slack_, 1e-15); }
   // y of sigma = -R y for rows that hold (least_slack.cpp), and R of a row.

@@ -19,6 +19,9 @@ namespace {
 
 bool grants(const LawSystem& law) { return law.grants_slack() && !law.slack_slides(); }
 
+// dR y is of the order of the slack itself, however nearly rows depend on others: less of it nobody feels.
+bool moves_weights(const LawSystem& law) { return law.slack() > 1e-9; }
+
 }  // namespace
 
 bool ImpulseDerivatives::Work::grants_slack() const {
@@ -34,8 +37,7 @@ void ImpulseDerivatives::Work::find_slack(bool with_parameters) {
   const ContactRows& rows = step->rows;
   const int inputs = residual.inputs().size, used = with_parameters ? inputs : residual.inputs().theta;
   slack.by_input.setZero(rows.size(), used);
-  const VectorX still = VectorX::Zero(nv);
-  const std::vector<double> no_velocity(rows.size(), 0.0);
+  const VectorX no_motion = VectorX::Zero(nv);
   VectorX by_z(inputs);
   bool failed = false;
   for (size_t k = 0; k < rows.islands().size(); ++k) {
@@ -48,7 +50,7 @@ void ImpulseDerivatives::Work::find_slack(bool with_parameters) {
       const int n = rows.row_of(item);
       const bool none =
           std::all_of(y.begin() + n, y.begin() + n + item.rows, [](double x) { return x == 0.0; });
-      if (none) continue;
+      if (none || !moves_weights(law)) continue;
       by_z.setZero();
       failed |= !add_weight_rate(item, with_parameters, 1.0, by_z);
       for (int i = n; i < n + item.rows; ++i) slack.by_input.row(i) -= y[i] * by_z.head(used).transpose();
@@ -60,12 +62,93 @@ void ImpulseDerivatives::Work::find_slack(bool with_parameters) {
     }
     const double by = largest > 0.0 ? std::max(load, 1e-9) / largest : 1.0;
     for (int side = 0; side < 2; ++side)
-      failed |= !shift_step(still, y, no_velocity, side == 0 ? by : -by, side);
+      failed |= !shift_step(no_motion, y, still, side == 0 ? by : -by, side);
     if (failed) {  // as if it did not change; the certificate says one-sided wherever slack is granted
       slack.by_input.setZero();
       return;
     }
     for (int i = begin; i < begin + rows.islands()[k].rows; ++i) add_slack_row(static_cast<int>(k), i, by);
+  }
+}
+
+// y of all islands that are granted slack.
+void ImpulseDerivatives::Work::find_slack_impulses() {
+  const ContactRows& rows = step->rows;
+  slack.y.assign(rows.size(), 0.0);
+  for (size_t k = 0; k < rows.islands().size(); ++k) {
+    const int begin = rows.islands()[k].row_begin;
+    if (grants(laws[k])) laws[k].slack_impulses(rows.sigma.data() + begin, slack.y.data() + begin);
+  }
+}
+
+// z_bar += (what slack adds by z)^T y2. By the state all rows go together:
+//   sum_i y2_i (-R_i dy_i) = eta . dJ^T y,    eta = Mhat^-1 J^T K^-T R y2
+void ImpulseDerivatives::Work::slack_against(const double* y2, VectorRef z_bar) {
+  const ContactRows& rows = step->rows;
+  if (wants_parameters) {
+    find_slack(true);
+    z_bar += slack.by_input.transpose() * Eigen::Map<const VectorX>(y2, rows.size());
+    return;
+  }
+  find_slack_impulses();
+  std::vector<double> weighted(rows.size(), 0.0), ignored_rho(rows.size());
+  std::fill(c.begin(), c.end(), 0.0);
+  for (size_t k = 0; k < rows.islands().size(); ++k) {
+    if (!grants(laws[k])) continue;
+    const int begin = rows.islands()[k].row_begin;
+    for (int i = begin; i < begin + rows.islands()[k].rows; ++i) {
+      if (modes[i] == RowMode::hold) weighted[i] = laws[k].weight(i - begin) * y2[i];
+    }
+    laws[k].solve_transposed(weighted.data() + begin, c.data() + begin, ignored_rho.data() + begin);
+  }
+  VectorX eta = VectorX::Zero(nv);
+  rows.add_impulses(c.data(), eta);
+  solve_mass_matrix(*model, *data, eta);
+  eta = -eta;  // lam = -K^-1 c
+  impulses_against(slack.y.data(), eta.data(), z_bar.data() + residual.inputs().q);
+  VectorX by_z = VectorX::Zero(z_bar.size());
+  for (const Item& item : rows.items()) {
+    const int n = rows.row_of(item);
+    double share = 0.0;
+    if (!moves_weights(laws[item.island])) continue;
+    for (int i = n; i < n + item.rows; ++i) share -= slack.y[i] * y2[i];
+    if (share != 0.0) add_weight_rate(item, false, share, by_z);
+  }
+  z_bar.head(residual.inputs().theta) += by_z.head(residual.inputs().theta);
+}
+
+// For all columns: row_columns holds dsigma, of which  -dR y - R dy  is the slack's.
+void ImpulseDerivatives::Work::add_slack_columns() {
+  const ContactRows& rows = step->rows;
+  find_slack_impulses();
+  const int width = (nv + 3) / 4 * 4, inputs = residual.inputs().force;
+  slack.blocks.setZero(nv, width);
+  slack.rows.setZero(rows.size(), width);
+  rates.carry(slack.y.data());
+  add_held_columns(slack.blocks.data(), width);
+  columns.add(*model, *data, after, *step, rates, 1.0, slack.rows.leftCols(nv), slack.blocks.data(), width);
+  rates.carry(rows.lam.data());
+  slack.rows.setZero();
+  project_columns(*model, *data, rows.root_inverse(), slack.blocks);
+  equations.add_velocities(slack.blocks.data(), width, slack.rows.data());
+  for (size_t k = 0; k < rows.islands().size(); ++k) {
+    if (!grants(laws[k])) continue;
+    const int begin = rows.islands()[k].row_begin;
+    laws[k].solve_columns(slack.rows.data() + static_cast<std::size_t>(begin) * width, width);
+    for (int i = begin; i < begin + rows.islands()[k].rows; ++i) {
+      if (modes[i] == RowMode::hold)
+        row_columns.row(i).head(nv) += laws[k].weight(i - begin) * slack.rows.row(i).head(nv);
+    }
+  }
+  VectorX by_z(residual.inputs().size);
+  for (const Item& item : rows.items()) {
+    const int n = rows.row_of(item);
+    const auto y = Eigen::Map<const VectorX>(slack.y.data() + n, item.rows);
+    if (y.isZero(0.0) || !moves_weights(laws[item.island])) continue;
+    by_z.setZero();
+    add_weight_rate(item, false, 1.0, by_z);
+    for (int i = 0; i < item.rows; ++i)
+      row_columns.row(n + i).head(inputs) += y[i] * by_z.head(inputs).transpose();
   }
 }
 

@@ -98,41 +98,6 @@ void ImpulseDerivatives::Work::add_choice(int island, int index, double by, bool
   choice.by_unknown.row(at).tail(rows.size()) = by_lam.transpose();
 }
 
-// by_z += factor dR/dz, R = tr(G_bb) / dim the weight of a block. With u = Mhat^-1 J^T e_i,
-//   d g_ii = 2 u . dJ^T e_i - u . dMhat u,
-// which is minus the derivative of u . r1 that a shift of w by (u, 2 e_i) brings; r1 is linear in w, so that
-// one side is enough.
-bool ImpulseDerivatives::Work::add_weight_rate(const Item& item, bool with_parameters, double factor,
-                                               VectorX& by_z) {
-  const ContactRows& rows = step->rows;
-  const std::vector<double> still(rows.size(), 0.0);
-  std::vector<double> lam(rows.size(), 0.0);
-  const StepInputs& in = residual.inputs();
-  const int used = with_parameters ? in.size : in.theta;
-  VectorX u = VectorX::Zero(nv), eta = VectorX::Zero(nv + rows.size()), z = VectorX::Zero(in.size);
-  const int n = rows.row_of(item);
-  if (!shift_step(u, lam, still, 0.0, 1, !with_parameters)) return false;
-  for (int i = n; i < n + item.rows; ++i) {
-    lam[i] = 1.0;
-    u.setZero();
-    rows.add_impulses(lam.data(), u);
-    solve_mass_matrix(*model, *data, u);
-    eta.head(nv) = u;
-    lam[i] = 2.0;
-    const double size = u.cwiseAbs().maxCoeff(), by = size > 0.0 ? 1.0 / size : 1.0;
-    if (!shift_step(u, lam, still, by, 0, !with_parameters)) return false;
-    for (int side = 0; side < 2; ++side) {
-      ImpulseDerivatives& there = shifted[side]->derivatives;
-      there.want_parameters(with_parameters);
-      z.head(used).setZero();
-      there.residual_against(eta, z);
-      by_z.head(used) += (side == 0 ? 1.0 : -1.0) * factor / (by * item.rows) * z.head(used);
-    }
-    lam[i] = 0.0;
-  }
-  return true;
-}
-
 // q_z dz: the weights change, too.
 void ImpulseDerivatives::Work::add_weights(bool with_parameters) {
   const ContactRows& rows = step->rows;
@@ -258,17 +223,7 @@ void ImpulseDerivatives::Work::choose_columns() {
   find_choice(false);
   const StepInputs& in = residual.inputs();
   const int rows = step->rows.size(), inputs = in.force;
-  if (soft.active) {
-    VectorX dz = VectorX::Zero(in.size), dw(nv + rows);
-    for (int i = 0; i < inputs; ++i) {
-      dz[i] = 1.0;
-      dw << blocks.col(i), row_columns.col(i);
-      soft_along(dz, dw);
-      blocks.col(i) = dw.head(nv);
-      dz[i] = 0.0;
-    }
-    return;
-  }
+  if (soft.active) return soft_columns();
   if (choice.count() == 0) return;
   RowMatrix t = choice.by_unknown.leftCols(nv) * blocks + choice.by_unknown.rightCols(rows) * row_columns;
   t.leftCols(inputs) += choice.by_input.leftCols(inputs);

@@ -171,6 +171,20 @@ void SmoothResidual::against(const ConstVectorRef& y, VectorRef z_bar, bool para
   theta_bar[s.timestep] += to.dt - y.dot(step_->forces.slope.cwiseProduct(acceleration_) + step_rate_);
 }
 
+void SmoothResidual::slopes_against(const ConstVectorRef& weights, VectorRef z_bar) {
+  ForceGradient to{z_bar.data() + inputs_.q,
+                   z_bar.data() + inputs_.v,
+                   z_bar.data() + inputs_.activation,
+                   z_bar.data() + inputs_.control,
+                   0.0,
+                   nullptr};
+  const bool holds = forces_.held.active;
+  forces_.held.active = false;
+  scratch_.setZero();
+  forces_adjoint(*model_, *data_, step_->forces, forces_, arguments(), &parameters_, scratch_, weights, to);
+  forces_.held.active = holds;
+}
+
 void SmoothResidual::jacobians(double sign, StridedMatrices out) {
   const bool has_external = options_.external != nullptr;
   prepare_couplings();

@@ -204,6 +204,21 @@ void ImpulseDerivatives::Work::soft_along(const ConstVectorRef& dz, VectorRef dw
     dw += soft.ways * (soft.measure * dv);
 }
 
+// The same for all columns; blocks holds dv+ of the hard laws.
+void ImpulseDerivatives::Work::soft_columns() {
+  if (soft.ways.cols() == 0 && !soft.whole) return;
+  RowMatrix dv = -blocks;
+  for (int side = 0; side < SoftLimit::sides; ++side) {
+    Work& there = *soft.side[side]->derivatives.work_;
+    there.velocity_columns();
+    dv += weights[side] * there.blocks;
+  }
+  if (soft.whole)
+    blocks += dv;
+  else
+    blocks += soft.ways.topRows(nv) * (soft.measure * dv);
+}
+
 // z_bar -= (dr/dz)^T (dr/dw)^-T (the part of w_bar that is felt by soft laws); on return w_bar is the rest.
 void ImpulseDerivatives::Work::soft_against(VectorRef w_bar, VectorRef z_bar) {
   if (soft.ways.cols() == 0 && !soft.whole) return;
@@ -233,6 +248,23 @@ void ImpulseDerivatives::Work::add_softening_along(const ConstVectorRef& dz) {
     const double rate = softness[item.island] * weight_rates->row(static_cast<Eigen::Index>(k)).dot(dz);
     const int n = rows.row_of(item);
     for (int i = n; i < n + item.rows; ++i) dsigma[i] += rate * rows.lam[i];
+  }
+}
+
+// The same for all columns, which are the first inputs.
+void ImpulseDerivatives::Work::add_softening_columns() {
+  if (softness.empty()) return;
+  const ContactRows& rows = step->rows;
+  const int inputs = residual.inputs().force;
+  for (size_t k = 0; k < rows.items().size(); ++k) {
+    const Item& item = rows.items()[k];
+    if (!softly(item.island)) continue;
+    const int n = rows.row_of(item);
+    for (int i = n; i < n + item.rows; ++i) {
+      if (rows.lam[i] != 0.0)
+        row_columns.row(i).head(inputs) += softness[item.island] * rows.lam[i] *
+                                           weight_rates->row(static_cast<Eigen::Index>(k)).head(inputs);
+    }
   }
 }
 

@@ -43,6 +43,8 @@ class SmoothResidual {
   // z_bar -= (dr/dz)^T y; without `parameters`, nothing is computed for theta; without `held`, nothing for
   // the forces held.
   void against(const ConstVectorRef& y, VectorRef z_bar, bool parameters = true, bool held = true);
+  // z_bar += sum over the dofs of weight times d(slope)/dz, of all inputs but theta.
+  void slopes_against(const ConstVectorRef& weights, VectorRef z_bar);
   // Of the last y: sum S y over the path to each link.
   const std::vector<Motion>& path_motion() const { return rnea_.path_motion; }
 
