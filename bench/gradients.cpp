@@ -16,7 +16,7 @@ namespace {
 // How expensive a derivative is differs from state to state (loads that could be shared otherwise), and so
 // does a step: it takes many states to know the mean. Differences are as expensive everywhere.
 std::vector<Sample> samples_of(const Simulation& simulation, const Case& c, bool full) {
-  const int count = full ? 200 : 50;
+  const int count = full ? 500 : 200;
   std::vector<Sample> samples;
   const int every = static_cast<int>(c.controls.cols()) / count;
   Step step;
@@ -30,9 +30,9 @@ std::vector<Sample> samples_of(const Simulation& simulation, const Case& c, bool
   return samples;
 }
 
-std::vector<Sample> every_fifth(const std::vector<Sample>& samples) {
+std::vector<Sample> some_of(const std::vector<Sample>& samples, bool full) {
   std::vector<Sample> some;
-  for (size_t k = 0; k < samples.size(); k += 5) some.push_back(samples[k]);
+  for (size_t k = 0; k < samples.size(); k += full ? 10 : 20) some.push_back(samples[k]);
   return some;
 }
 
@@ -160,8 +160,8 @@ JacobianTimes time_jacobians(const Simulation& simulation, const std::vector<Sam
 }
 
 RobotTimes times_of(const Simulation& simulation, const std::vector<Sample>& samples, bool full) {
-  const Times times = time_samples(simulation, samples, full ? 12 : 4);
-  const std::vector<Sample> some = every_fifth(samples);
+  const Times times = time_samples(simulation, samples, full ? 6 : 2);
+  const std::vector<Sample> some = some_of(samples, full);
   double central = 0.0;
   for (const Sample& s : some) central += central_us(simulation, s) / static_cast<double>(some.size());
   return {.step = times.step.us(),
@@ -213,7 +213,7 @@ void measure(const std::string& robot, const std::string& path, const Case& c, c
     add("jacobians/ratio_step", times.jacobians / times.step, "1");
     add("jacobians/speedup_central", times.central / times.jacobians, "1");
     add("jacobians/speedup_ridders", times.ridders / times.jacobians, "1");
-    if (rival) compare(name, simulation, *rival, every_fifth(samples), full, out);
+    if (rival) compare(name, simulation, *rival, some_of(samples, full), full, out);
     add("adjoint/us", times.adjoint, "us");
     add("adjoint/ratio_step", times.adjoint / times.step, "1");
     add("adjoint_all_parameters/ratio_step", times.adjoint_all_parameters / times.step, "1");

@@ -61,6 +61,10 @@ struct ImpulseDerivatives::Work {
   void inertia_against(const double* u, double factor, double* q_bar);
 
   // load_choice.cpp
+  // Of all inputs, those before parameters.
+  int used_inputs(bool with_parameters) const {
+    return with_parameters ? residual.inputs().size : residual.inputs().theta;
+  }
   bool may_choose() const;
   void find_choice(bool with_parameters);
   bool shift_step(const VectorX& v1, const std::vector<double>& lam1, const std::vector<double>& soft1,

@@ -35,7 +35,7 @@ void ImpulseDerivatives::Work::find_slack(bool with_parameters) {
   slack.found = true;
   slack.with_parameters = with_parameters;
   const ContactRows& rows = step->rows;
-  const int inputs = residual.inputs().size, used = with_parameters ? inputs : residual.inputs().theta;
+  const int inputs = residual.inputs().size, used = used_inputs(with_parameters);
   slack.by_input.setZero(rows.size(), used);
   const VectorX no_motion = VectorX::Zero(nv);
   VectorX by_z(inputs);
@@ -106,7 +106,9 @@ void ImpulseDerivatives::Work::slack_against(const double* y2, VectorRef z_bar) 
   solve_mass_matrix(*model, *data, eta);
   eta = -eta;  // lam = -K^-1 c
   impulses_against(slack.y.data(), eta.data(), z_bar.data() + residual.inputs().q);
-  VectorX by_z = VectorX::Zero(z_bar.size());
+  const int used = used_inputs(false);
+  VectorX by_z(z_bar.size());
+  by_z.head(used).setZero();
   for (const Item& item : rows.items()) {
     const int n = rows.row_of(item);
     double share = 0.0;
@@ -114,7 +116,7 @@ void ImpulseDerivatives::Work::slack_against(const double* y2, VectorRef z_bar) 
     for (int i = n; i < n + item.rows; ++i) share -= slack.y[i] * y2[i];
     if (share != 0.0) add_weight_rate(item, false, share, by_z);
   }
-  z_bar.head(residual.inputs().theta) += by_z.head(residual.inputs().theta);
+  z_bar.head(used) += by_z.head(used);
 }
 
 // For all columns: row_columns holds dsigma, of which  -dR y - R dy  is the slack's.
@@ -145,7 +147,7 @@ void ImpulseDerivatives::Work::add_slack_columns() {
     const int n = rows.row_of(item);
     const auto y = Eigen::Map<const VectorX>(slack.y.data() + n, item.rows);
     if (y.isZero(0.0) || !moves_weights(laws[item.island])) continue;
-    by_z.setZero();
+    by_z.head(used_inputs(false)).setZero();
     add_weight_rate(item, false, 1.0, by_z);
     for (int i = 0; i < item.rows; ++i)
       row_columns.row(n + i).head(inputs) += y[i] * by_z.head(inputs).transpose();

@@ -47,8 +47,8 @@ void ImpulseDerivatives::Work::add_choice(int island, int index, double by, bool
   const ContactRows& rows = step->rows;
   const Island& of = rows.islands()[island];
   const int begin = of.row_begin, at = choice.count();
-  const int unknowns = nv + rows.size(), inputs = residual.inputs().size;
-  choice.by_input.conservativeResize(at + 1, inputs);
+  const int unknowns = nv + rows.size(), inputs = residual.inputs().size, used = used_inputs(with_parameters);
+  choice.by_input.conservativeResize(at + 1, used);
   choice.by_unknown.conservativeResize(at + 1, unknowns);
   choice.ways.conservativeResize(unknowns, at + 1);
 
@@ -67,15 +67,15 @@ void ImpulseDerivatives::Work::add_choice(int island, int index, double by, bool
   way.head(nv) = scratch;
   choice.ways.col(at) = way;
 
-  VectorX by_z = VectorX::Zero(inputs), by_sigma = VectorX::Zero(rows.size()),
+  VectorX by_z = VectorX::Zero(used), z(inputs), by_sigma = VectorX::Zero(rows.size()),
           by_lam = VectorX::Zero(rows.size());
   for (int side = 0; side < 2; ++side) {
     ImpulseDerivatives& there = shifted[side]->derivatives;
     const double factor = (side == 0 ? 0.5 : -0.5) / by;
-    VectorX z = VectorX::Zero(inputs);
+    z.head(used).setZero();
     there.want_parameters(with_parameters);
     there.residual_against(eta, z);  // minus (dr/dz)^T eta
-    by_z -= factor * z;
+    by_z -= factor * z.head(used);
     VectorX sigma = VectorX::Zero(rows.size()), lam = VectorX::Zero(rows.size());
     there.work_->laws[island].against(eta.data() + nv + begin, sigma.data() + begin, lam.data() + begin);
     by_sigma += factor * sigma;
@@ -101,15 +101,16 @@ void ImpulseDerivatives::Work::add_choice(int island, int index, double by, bool
 // q_z dz: the weights change, too.
 void ImpulseDerivatives::Work::add_weights(bool with_parameters) {
   const ContactRows& rows = step->rows;
+  const int used = used_inputs(with_parameters);
   VectorX by_z(residual.inputs().size);
   for (const Item& item : rows.items()) {
     const int n = rows.row_of(item);
     VectorX share = VectorX::Zero(choice.count());
     for (int i = n; i < n + item.rows; ++i) share += rows.lam[i] * choice.weighted.row(i).transpose();
     if (share.isZero(0.0)) continue;
-    by_z.setZero();
+    by_z.head(used).setZero();
     if (!add_weight_rate(item, with_parameters, 1.0, by_z)) choice.failed = true;
-    choice.by_input += share * by_z.transpose();
+    choice.by_input += share * by_z.head(used).transpose();
   }
 }
 
@@ -120,7 +121,7 @@ void ImpulseDerivatives::Work::find_choice(bool with_parameters) {
   choice.failed = false;
   const ContactRows& rows = step->rows;
   choice.ways.resize(nv + rows.size(), 0);
-  choice.by_input.resize(0, residual.inputs().size);
+  choice.by_input.resize(0, used_inputs(with_parameters));
   choice.by_unknown.resize(0, nv + rows.size());
   choice.weighted.resize(rows.size(), 0);
   soft.active = false;
@@ -202,7 +203,8 @@ void ImpulseDerivatives::Work::choose_along(const ConstVectorRef& dz, VectorX& d
   find_choice(with_parameters);
   if (soft.active) return soft_along(dz, dw);
   if (choice.count() == 0) return;
-  dw -= choice.ways * choice.H.solve(choice.by_input * dz + choice.by_unknown * dw);
+  dw -= choice.ways *
+        choice.H.solve(choice.by_input * dz.head(choice.by_input.cols()) + choice.by_unknown * dw);
 }
 
 void ImpulseDerivatives::Work::choose_against(VectorRef w_bar, VectorRef z_bar) {
@@ -215,7 +217,7 @@ void ImpulseDerivatives::Work::choose_against(VectorRef w_bar, VectorRef z_bar) 
   const VectorX felt = choice.ways.transpose() * w_bar;
   const VectorX t_bar = choice.H.transpose().solve(felt);
   w_bar -= choice.by_unknown.transpose() * t_bar;
-  z_bar -= choice.by_input.transpose() * t_bar;
+  z_bar.head(choice.by_input.cols()) -= choice.by_input.transpose() * t_bar;
 }
 
 // blocks holds dv+, row_columns dlam; columns are the first inputs, up to the controls.

@@ -79,15 +79,16 @@ bool ImpulseDerivatives::Work::solve_softly(double eps, const std::vector<RowMod
 bool ImpulseDerivatives::Work::find_weight_rates(bool with_parameters) {
   const ContactRows& rows = step->rows;
   const std::vector<Item>& items = rows.items();
-  soft.weight_rates.setZero(static_cast<Eigen::Index>(items.size()), residual.inputs().size);
+  const int used = used_inputs(with_parameters);
+  soft.weight_rates.setZero(static_cast<Eigen::Index>(items.size()), used);
   VectorX by_z(residual.inputs().size);
   for (size_t k = 0; k < items.size(); ++k) {
     const double* lam = rows.lam.data() + rows.row_of(items[k]);
     if (!(soft.softness[0][items[k].island] > 0.0)) continue;
     if (std::all_of(lam, lam + items[k].rows, [](double x) { return x == 0.0; })) continue;
-    by_z.setZero();
+    by_z.head(used).setZero();
     if (!add_weight_rate(items[k], with_parameters, 1.0, by_z)) return false;
-    soft.weight_rates.row(static_cast<Eigen::Index>(k)) = by_z.transpose();
+    soft.weight_rates.row(static_cast<Eigen::Index>(k)) = by_z.head(used).transpose();
   }
   return true;
 }
@@ -224,6 +225,7 @@ void ImpulseDerivatives::Work::soft_against(VectorRef w_bar, VectorRef z_bar) {
   if (soft.ways.cols() == 0 && !soft.whole) return;
   const VectorX v_bar = soft.whole ? VectorX(w_bar.head(nv))
                                    : VectorX(soft.measure.transpose() * (soft.ways.transpose() * w_bar));
+  const int used = used_inputs(wants_parameters);
   VectorX y(w_bar.size()), part(z_bar.size());
   for (int side = 0; side < SoftLimit::sides; ++side) {
     ImpulseDerivatives& there = soft.side[side]->derivatives;
@@ -231,9 +233,9 @@ void ImpulseDerivatives::Work::soft_against(VectorRef w_bar, VectorRef z_bar) {
     y.setZero();
     y.head(nv) = v_bar;
     there.solve_transposed(y);
-    part.setZero();
+    part.head(used).setZero();
     there.residual_against(y, part);
-    z_bar += weights[side] * part;
+    z_bar.head(used) += weights[side] * part.head(used);
   }
   w_bar.head(nv) -= v_bar;
 }
@@ -245,7 +247,8 @@ void ImpulseDerivatives::Work::add_softening_along(const ConstVectorRef& dz) {
   for (size_t k = 0; k < rows.items().size(); ++k) {
     const Item& item = rows.items()[k];
     if (!softly(item.island)) continue;
-    const double rate = softness[item.island] * weight_rates->row(static_cast<Eigen::Index>(k)).dot(dz);
+    const double rate = softness[item.island] *
+                        weight_rates->row(static_cast<Eigen::Index>(k)).dot(dz.head(weight_rates->cols()));
     const int n = rows.row_of(item);
     for (int i = n; i < n + item.rows; ++i) dsigma[i] += rate * rows.lam[i];
   }
@@ -277,7 +280,8 @@ void ImpulseDerivatives::Work::add_softening_against(VectorRef z_bar) const {
     const int n = rows.row_of(item);
     double share = 0.0;
     for (int i = n; i < n + item.rows; ++i) share += dsigma[i] * rows.lam[i];
-    z_bar += softness[item.island] * share * weight_rates->row(static_cast<Eigen::Index>(k)).transpose();
+    z_bar.head(weight_rates->cols()) +=
+        softness[item.island] * share * weight_rates->row(static_cast<Eigen::Index>(k)).transpose();
   }
 }
 
