@@ -84,6 +84,7 @@ struct ImpulseDerivatives::Work {
   bool softly(int island) const { return !softness.empty() && softness[island] > 0.0; }
   void soft_along(const ConstVectorRef& dz, VectorRef dw);
   void soft_against(VectorRef w_bar, VectorRef z_bar);
+  void soft_product(int side, const ConstVectorRef& v_bar, bool with_parameters, VectorX& y, VectorX& part);
   void soft_columns();
   void add_softening_along(const ConstVectorRef& dz);
   void add_softening_against(VectorRef z_bar) const;

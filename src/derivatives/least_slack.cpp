@@ -19,8 +19,11 @@ namespace {
 
 bool grants(const LawSystem& law) { return law.grants_slack() && !law.slack_slides(); }
 
-// dR y is of the order of the slack itself, however nearly rows depend on others: less of it nobody feels.
-bool moves_weights(const LawSystem& law) { return law.slack() > 1e-9; }
+// dR y is of the order of the slack itself, however nearly rows depend on others. Less of it nobody feels:
+// the state moves rows by 1 / h, parameters by less.
+bool moves_weights(const LawSystem& law, bool with_parameters) {
+  return law.slack() > (with_parameters ? 1e-11 : 1e-10);
+}
 
 }  // namespace
 
@@ -50,7 +53,7 @@ void ImpulseDerivatives::Work::find_slack(bool with_parameters) {
       const int n = rows.row_of(item);
       const bool none =
           std::all_of(y.begin() + n, y.begin() + n + item.rows, [](double x) { return x == 0.0; });
-      if (none || !moves_weights(law)) continue;
+      if (none || !moves_weights(law, with_parameters)) continue;
       by_z.setZero();
       failed |= !add_weight_rate(item, with_parameters, 1.0, by_z);
       for (int i = n; i < n + item.rows; ++i) slack.by_input.row(i) -= y[i] * by_z.head(used).transpose();
@@ -112,7 +115,7 @@ void ImpulseDerivatives::Work::slack_against(const double* y2, VectorRef z_bar) 
   for (const Item& item : rows.items()) {
     const int n = rows.row_of(item);
     double share = 0.0;
-    if (!moves_weights(laws[item.island])) continue;
+    if (!moves_weights(laws[item.island], false)) continue;
     for (int i = n; i < n + item.rows; ++i) share -= slack.y[i] * y2[i];
     if (share != 0.0) add_weight_rate(item, false, share, by_z);
   }
@@ -146,7 +149,7 @@ void ImpulseDerivatives::Work::add_slack_columns() {
   for (const Item& item : rows.items()) {
     const int n = rows.row_of(item);
     const auto y = Eigen::Map<const VectorX>(slack.y.data() + n, item.rows);
-    if (y.isZero(0.0) || !moves_weights(laws[item.island])) continue;
+    if (y.isZero(0.0) || !moves_weights(laws[item.island], false)) continue;
     by_z.head(used_inputs(false)).setZero();
     add_weight_rate(item, false, 1.0, by_z);
     for (int i = 0; i < item.rows; ++i)

@@ -205,9 +205,25 @@ void ImpulseDerivatives::Work::soft_along(const ConstVectorRef& dz, VectorRef dw
     dw += soft.ways * (soft.measure * dv);
 }
 
-// The same for all columns; blocks holds dv+ of the hard laws.
+// The same for all columns; blocks holds dv+ of the hard laws. Of few choices, products of Z_v^+ with the
+// derivatives of soft laws are cheaper than the derivatives.
 void ImpulseDerivatives::Work::soft_columns() {
-  if (soft.ways.cols() == 0 && !soft.whole) return;
+  constexpr int few = 3;
+  const int many = static_cast<int>(soft.ways.cols());
+  if (many == 0 && !soft.whole) return;
+  if (!soft.whole && many <= few) {
+    const int inputs = residual.inputs().force;
+    VectorX y(nv + step->rows.size()), part(residual.inputs().size);
+    RowMatrix t = -soft.measure * blocks;
+    for (int k = 0; k < many; ++k) {
+      for (int side = 0; side < SoftLimit::sides; ++side) {
+        soft_product(side, soft.measure.row(k).transpose(), false, y, part);
+        t.row(k).head(inputs) += weights[side] * part.head(inputs).transpose();
+      }
+    }
+    blocks.leftCols(inputs) += soft.ways.topRows(nv) * t.leftCols(inputs);
+    return;
+  }
   RowMatrix dv = -blocks;
   for (int side = 0; side < SoftLimit::sides; ++side) {
     Work& there = *soft.side[side]->derivatives.work_;
@@ -220,6 +236,18 @@ void ImpulseDerivatives::Work::soft_columns() {
     blocks += soft.ways.topRows(nv) * (soft.measure * dv);
 }
 
+// part = (dv+/dz)^T v_bar of soft laws.
+void ImpulseDerivatives::Work::soft_product(int side, const ConstVectorRef& v_bar, bool with_parameters,
+                                            VectorX& y, VectorX& part) {
+  ImpulseDerivatives& there = soft.side[side]->derivatives;
+  there.want_parameters(with_parameters);
+  y.setZero();
+  y.head(nv) = v_bar;
+  there.solve_transposed(y);
+  part.head(used_inputs(with_parameters)).setZero();
+  there.residual_against(y, part);
+}
+
 // z_bar -= (dr/dz)^T (dr/dw)^-T (the part of w_bar that is felt by soft laws); on return w_bar is the rest.
 void ImpulseDerivatives::Work::soft_against(VectorRef w_bar, VectorRef z_bar) {
   if (soft.ways.cols() == 0 && !soft.whole) return;
@@ -228,13 +256,7 @@ void ImpulseDerivatives::Work::soft_against(VectorRef w_bar, VectorRef z_bar) {
   const int used = used_inputs(wants_parameters);
   VectorX y(w_bar.size()), part(z_bar.size());
   for (int side = 0; side < SoftLimit::sides; ++side) {
-    ImpulseDerivatives& there = soft.side[side]->derivatives;
-    there.want_parameters(wants_parameters);
-    y.setZero();
-    y.head(nv) = v_bar;
-    there.solve_transposed(y);
-    part.head(used).setZero();
-    there.residual_against(y, part);
+    soft_product(side, v_bar, wants_parameters, y, part);
     z_bar.head(used) += weights[side] * part.head(used);
   }
   w_bar.head(nv) -= v_bar;
