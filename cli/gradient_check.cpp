@@ -60,17 +60,25 @@ MatrixX GradientCheck::along(const MatrixX& directions) {
 namespace {
 
 // What f does not know of itself: fifth differences over steps in which little that is smooth could be seen.
-// What is smooth grows with the fifth power of the step, and noise hardly.
+// What is smooth grows with the fifth power of the step, and noise hardly. What slides slowly turns within
+// these steps: there, shorter ones tell.
 template <class F>
-double noise_of(const F& f, const bool& same) {
+double noise_of(const F& f, bool& same) {
   constexpr double growth = 5.0;
+  constexpr double usual[] = {1e-8, 1e-7, 1e-6}, shortest[] = {1e-13, 1e-12, 1e-11};
+  const bool was_same = same;
   double noise = 0.0;
-  for (const double step : {1e-8, 1e-7, 1e-6}) {
-    const VectorX fifth = f(5.0 * step) - 5.0 * f(3.0 * step) + 10.0 * f(step) - 10.0 * f(-step) +
-                          5.0 * f(-3.0 * step) - f(-5.0 * step);
-    if (!same) break;
-    const double seen = fifth.cwiseAbs().maxCoeff() / 8.0;
-    noise = noise == 0.0 ? seen : std::clamp(seen, noise, growth * noise);
+  for (const auto& steps : {usual, shortest}) {
+    same = was_same;
+    for (int i = 0; i < 3; ++i) {
+      const double step = steps[i];
+      const VectorX fifth = f(5.0 * step) - 5.0 * f(3.0 * step) + 10.0 * f(step) - 10.0 * f(-step) +
+                            5.0 * f(-3.0 * step) - f(-5.0 * step);
+      if (!same) break;
+      const double seen = fifth.cwiseAbs().maxCoeff() / 8.0;
+      noise = noise == 0.0 ? seen : std::clamp(seen, noise, growth * noise);
+    }
+    if (noise > 0.0) break;
   }
   return noise;
 }
@@ -143,8 +151,10 @@ bool GradientCheck::difference(const VectorX& dz, bool held, bool jumps, double 
   };
   reference.outermost.clear();
   // The shortest are for what slides slowly and is jammed: its direction turns within them.
-  constexpr double quick[first_steps] = {1e-2, 1e-3, 1e-1, 1e-4, 1e-5, 1e-6, 1e-7, 1.0, 1e-8, 1e-9, 1e-10};
-  constexpr double all[first_steps] = {1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0};
+  constexpr double quick[first_steps] = {1e-2, 1e-3, 1e-1, 1e-4,  1e-5,  1e-6, 1e-7,
+                                         1.0,  1e-8, 1e-9, 1e-10, 1e-11, 1e-12};
+  constexpr double all[first_steps] = {1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6,
+                                       1e-5,  1e-4,  1e-3,  1e-2, 1e-1, 1.0};
   double crossing = std::numeric_limits<double>::infinity();  // the smallest first step that leads there
   const auto look = [&](size_t k) {
     const double step = thorough ? all[k] : quick[k];

@@ -34,6 +34,8 @@ void ContactParameterRates::list_terms() {
 
 namespace {
 
+constexpr int friction_slot[5] = {0, 0, 1, 2, 2};  // of slip, spin and roll among a geometry's coefficients
+
 // Where a number that two geometries mix comes from. The larger one holds; where both are equal either could,
 // and the derivative is the mean of the two sides.
 struct Shares {
@@ -95,13 +97,12 @@ void ContactParameterRates::friction_terms(const Item& item, const ContactRates:
   const LawSystem& law = (*laws_)[item.island];
   const Island& island = work_->rows.islands()[item.island];
   const Block& block = work_->rows.block(item);
-  constexpr int slot[5] = {0, 0, 1, 2, 2};
   const double normal = work_->rows.lam[touch.row];
   int row = touch.row + 1;
   for (int i = 0, t = 0; i + 1 < p.condim; ++i) {
     if (!(p.friction[i] > 0.0)) continue;
     const auto add = [&](int to, double rho) {
-      add_mixed_row(to, 0.0, rho, pair, &GeometryIndex::friction, slot[i]);
+      add_mixed_row(to, 0.0, rho, pair, &GeometryIndex::friction, friction_slot[i]);
     };
     const RowMode mode = law.mode()[row - island.row_begin];
     const bool upper = mode == RowMode::upper || mode == RowMode::yield_upper;
@@ -120,6 +121,19 @@ void ContactParameterRates::friction_terms(const Item& item, const ContactRates:
       }
     }
     ++row;
+    ++t;
+  }
+}
+
+void ContactParameterRates::friction_against(const Item& contact, const double* mu_bar,
+                                             double* theta_bar) const {
+  const collision::ColliderPair& pair = work_->contacts.list[contact.index].pair;
+  if (pair.written >= 0) return;
+  const collision::ContactParameters p = work_->colliders.parameters(*model_, pair);
+  for (int i = 0, t = 0; i + 1 < p.condim; ++i) {
+    if (!(p.friction[i] > 0.0)) continue;
+    const Shares shares = mixed(*model_, work_->colliders, pair, &GeometryIndex::friction, friction_slot[i]);
+    for (int k = 0; k < 2; ++k) theta_bar[shares.theta[k]] += shares.weight[k] * mu_bar[t];
     ++t;
   }
 }

@@ -21,6 +21,8 @@ class ContactParameterRates {
   // Y: covector of dF (per body); sigma_bar, rho_bar, tau_bar: of the others.
   void against(const Motion* Y, const double* sigma_bar, const double* rho_bar, const double* tau_bar,
                double* theta_bar);
+  // From a covector of a contact's coefficients mu, one for each tangent.
+  void friction_against(const Item& contact, const double* mu_bar, double* theta_bar) const;
 
  private:
   struct RowTerm {

@@ -11,6 +11,7 @@
 #include "contact_rates.hpp"
 #include "law_system.hpp"
 #include "row_products.hpp"
+#include "yielding.hpp"
 
 namespace articula {
 
@@ -69,14 +70,23 @@ struct ImpulseDerivatives::Work {
   void find_choice(bool with_parameters);
   bool shift_step(const VectorX& v1, const std::vector<double>& lam1, const std::vector<double>& soft1,
                   double by, int side, bool only_first = false);
-  void add_choice(int island, int index, double by, bool with_parameters);
+  bool begin_choices(int island, std::vector<double>& lam1, std::vector<double>& softening);
+  void add_choice_vectors(int island, int index);
+  double short_shift(const std::vector<double>& lam1, const std::vector<double>& soft1) const;
+  bool find_conditions(const std::vector<int>& island_of, const std::vector<double>& lam1,
+                       const std::vector<double>& softening, bool with_parameters);
+  void add_condition(int island, int at, double by, bool with_parameters);
   void add_weights(bool with_parameters);
   void choose_along(const ConstVectorRef& dz, VectorX& dw);
   void choose_against(VectorRef w_bar, VectorRef z_bar);
   void choose_columns();
 
+  // yielding.cpp
+  bool find_yielding_speeds(int island, int first_choice, std::vector<double>& softening);
+  void add_yielding(int first, bool with_parameters, MatrixX& H);
+
   // soft_limit.cpp
-  bool find_soft_limit(bool with_parameters);
+  bool find_soft_limit(bool with_parameters, bool of_yielding);
   bool solve_softly(double softness, const std::vector<RowMode>& soft_modes, std::vector<double>& lam,
                     std::vector<double>& velocities);
   bool find_weight_rates(bool with_parameters);
@@ -165,6 +175,8 @@ struct ImpulseDerivatives::Work {
     MatrixX by_unknown;   // choices x unknowns
     MatrixX weighted;     // rows x choices: what velocities do to the condition
     MatrixX ways;         // unknowns x choices: what it changes
+    MatrixX eta;          // unknowns x choices: of eta^T r_w = 0
+    std::vector<YieldingBound> yielding;  // their bounds are conditions, too, and their speeds choices
     Eigen::PartialPivLU<MatrixX> H;
     int count() const { return static_cast<int>(ways.cols()); }
   } choice;

@@ -61,7 +61,7 @@ int LawSystem::put_sliding_first(std::vector<double>& vectors) const {
 }
 
 // What does not slide has Z0 = Y0. Then  Z <- Z - Z0 (Z0^T Q Z0)^-1 Z0^T Q Z, and Y alike: choices apart.
-int LawSystem::find_choices() {
+int LawSystem::find_choices(bool all) {
   choice_z_.clear();
   choice_y_.clear();
   if (regular() || symmetric_) return 0;
@@ -70,6 +70,11 @@ int LawSystem::find_choices() {
   std::vector<double> Z = Z_, Y = Y_, Q(n);
   const int count = put_sliding_first(Z), others = n - rank() - count;
   if (count == 0 || put_sliding_first(Y) != count) return 0;
+  if (all) {
+    choice_z_ = std::move(Z);
+    choice_y_ = std::move(Y);
+    return choices();
+  }
   const double* Z0 = Z.data() + static_cast<std::size_t>(count) * n;
   const auto still = [&](int j) { return Z0 + static_cast<std::size_t>(j) * n; };
   RankFactor H0;

@@ -47,8 +47,9 @@ class LawSystem {
 
   // Where friction is at its bound on redundant contacts, how they share the load matters to the motion.
   // Finds the ways in which it could be shared otherwise, and returns how many there are: null vectors of K
-  // that involve what slides, free of those that do not (in the metric of Q).
-  int find_choices();
+  // that involve what slides, free of those that do not (in the metric of Q); or all null vectors, if there
+  // are such.
+  int find_choices(bool all = false);
   int choices() const {
     return unknowns_.empty() ? 0 : static_cast<int>(choice_z_.size() / unknowns_.size());
   }
@@ -86,7 +87,7 @@ class LawSystem {
     return !regular() && std::max(slack_, sliding_slack_) > 1e-10 * conditioning();
   }
   // What slides was granted some of it.
-  bool slack_slides() const { return sliding_slack_ > std::max(1e-4 * slack_, 1e-15); }
+  bool slack_slides() const { return sliding_slack_ > std::max(1e-4 * slack_, 1e-13); }
   // y of sigma = -R y for rows that hold (least_slack.cpp), and R of a row.
   void slack_impulses(const double* sigma, double* y) const;
   double weight(int row) const;

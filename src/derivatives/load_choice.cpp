@@ -7,6 +7,13 @@
 //   zeta).
 // d/d(w1), the derivative of derivatives in the direction w1, is a difference of those of two steps beside
 // this one; everything but the direction of sliding is linear in w, so that little is lost.
+//
+// Contacts that stand still with all the friction they can have yield: their impulses stay on the boundary
+// g(lam) = 0 of what is admissible, and in soft laws they move against it, by eps tau grad g (yielding.hpp).
+// tau is one more unknown, and q = (law by sigma) (R lam - tau grad g); then loads that move nothing take
+// part in the choice as well:
+//   eta^T q = 0 for all eta,   g(lam) = 0,      H = [ t(0, zeta)  -eta^T (law by sigma) grad g;  grad g^T
+//   zeta  0 ].
 
 #include <cmath>
 
@@ -42,15 +49,13 @@ bool ImpulseDerivatives::Work::shift_step(const VectorX& v1, const std::vector<d
   return s.derivatives.prepare(*model, s.data, s.step, settings);
 }
 
-// Row `index` of the island's choices: eta, then its products with derivatives on both sides.
-void ImpulseDerivatives::Work::add_choice(int island, int index, double by, bool with_parameters) {
+// eta and zeta of one of the island's choices, and (law by sigma)^T eta.
+void ImpulseDerivatives::Work::add_choice_vectors(int island, int index) {
   const ContactRows& rows = step->rows;
-  const Island& of = rows.islands()[island];
-  const int begin = of.row_begin, at = choice.count();
-  const int unknowns = nv + rows.size(), inputs = residual.inputs().size, used = used_inputs(with_parameters);
-  choice.by_input.conservativeResize(at + 1, used);
-  choice.by_unknown.conservativeResize(at + 1, unknowns);
+  const int begin = rows.islands()[island].row_begin, at = choice.count(), unknowns = nv + rows.size();
   choice.ways.conservativeResize(unknowns, at + 1);
+  choice.eta.conservativeResize(unknowns, at + 1);
+  choice.weighted.conservativeResize(rows.size(), at + 1);
 
   VectorX eta = VectorX::Zero(unknowns), way = VectorX::Zero(unknowns);
   std::vector<double> bar(rows.size(), 0.0);
@@ -59,6 +64,7 @@ void ImpulseDerivatives::Work::add_choice(int island, int index, double by, bool
   rows.add_impulses(bar.data(), scratch);
   solve_mass_matrix(*model, *data, scratch);
   eta.head(nv) = scratch;
+  choice.eta.col(at) = eta;
 
   laws[island].choice_impulses(index, way.data() + nv + begin);
   scratch.setZero();
@@ -67,7 +73,17 @@ void ImpulseDerivatives::Work::add_choice(int island, int index, double by, bool
   way.head(nv) = scratch;
   choice.ways.col(at) = way;
 
-  VectorX by_z = VectorX::Zero(used), z(inputs), by_sigma = VectorX::Zero(rows.size()),
+  VectorX sigma = VectorX::Zero(rows.size()), ignored_lam = VectorX::Zero(rows.size());
+  laws[island].against(eta.data() + nv + begin, sigma.data() + begin, ignored_lam.data() + begin);
+  choice.weighted.col(at) = sigma;
+}
+
+// How the condition of a choice changes with inputs and unknowns.
+void ImpulseDerivatives::Work::add_condition(int island, int at, double by, bool with_parameters) {
+  const ContactRows& rows = step->rows;
+  const int begin = rows.islands()[island].row_begin, used = used_inputs(with_parameters);
+  const VectorX eta = choice.eta.col(at), sigma = choice.weighted.col(at);
+  VectorX by_z = VectorX::Zero(used), z(residual.inputs().size), by_sigma = VectorX::Zero(rows.size()),
           by_lam = VectorX::Zero(rows.size());
   for (int side = 0; side < 2; ++side) {
     ImpulseDerivatives& there = shifted[side]->derivatives;
@@ -76,21 +92,18 @@ void ImpulseDerivatives::Work::add_choice(int island, int index, double by, bool
     there.want_parameters(with_parameters);
     there.residual_against(eta, z);  // minus (dr/dz)^T eta
     by_z -= factor * z.head(used);
-    VectorX sigma = VectorX::Zero(rows.size()), lam = VectorX::Zero(rows.size());
-    there.work_->laws[island].against(eta.data() + nv + begin, sigma.data() + begin, lam.data() + begin);
-    by_sigma += factor * sigma;
-    by_lam += factor * lam;
+    VectorX sigma_there = VectorX::Zero(rows.size()), lam_there = VectorX::Zero(rows.size());
+    there.work_->laws[island].against(eta.data() + nv + begin, sigma_there.data() + begin,
+                                      lam_there.data() + begin);
+    by_sigma += factor * sigma_there;
+    by_lam += factor * lam_there;
   }
   // q_w dw: R dlam is one more velocity.
-  VectorX sigma = VectorX::Zero(rows.size()), ignored_lam = VectorX::Zero(rows.size());
-  laws[island].against(eta.data() + nv + begin, sigma.data() + begin, ignored_lam.data() + begin);
   const ContactProblem& problem = laws[island].problem();
   for (const Block& block : problem.blocks) {
     const double R = problem.mobility(block);
     for (int i = begin + block.first; i < begin + block.first + block.dim; ++i) by_lam[i] += R * sigma[i];
   }
-  choice.weighted.conservativeResize(rows.size(), at + 1);
-  choice.weighted.col(at) = sigma;
   choice.by_input.row(at) = by_z.transpose();
   scratch.setZero();
   rows.add_impulses(by_sigma.data(), scratch);
@@ -125,52 +138,71 @@ void ImpulseDerivatives::Work::find_choice(bool with_parameters) {
   choice.by_unknown.resize(0, nv + rows.size());
   choice.weighted.resize(rows.size(), 0);
   soft.active = false;
+  choice.eta.resize(nv + rows.size(), 0);
+  choice.yielding.clear();
   if (!wants_choice || relabelled) return;
-  if (find_soft_limit(with_parameters)) return;
+  if (find_soft_limit(with_parameters, false)) return;
 
-  std::vector<double> lam1(rows.size(), 0.0), soft1(rows.size(), 0.0), softening(rows.size(), 0.0);
-  std::vector<int> count(rows.islands().size(), 0);
-  int choices = 0;
-  for (size_t k = 0; k < count.size(); ++k) {
-    LawSystem& law = laws[k];
-    if (law.regular() || !law.slides()) continue;
-    const int begin = rows.islands()[k].row_begin, size = rows.islands()[k].rows;
-    count[k] = law.find_choices();
-    if (count[k] == 0) continue;
-    for (const Block& block : law.problem().blocks) {
-      const double R = law.problem().mobility(block);
-      for (int i = begin + block.first; i < begin + block.first + block.dim; ++i)
-        softening[i] = R * rows.lam[i];
-    }
+  std::vector<double> lam1(rows.size(), 0.0), softening(rows.size(), 0.0);
+  std::vector<int> island_of;  // of every choice
+  for (int k = 0; k < static_cast<int>(rows.islands().size()); ++k) {
+    if (laws[k].regular() || !laws[k].slides()) continue;
+    if (!begin_choices(k, lam1, softening)) choice.failed = true;
+    island_of.resize(choice.count(), k);
+  }
+  if (choice.count() > 0 && !find_conditions(island_of, lam1, softening, with_parameters)) {
+    choice.failed = true;
+    choice.ways.resize(nv + rows.size(), 0);
+  }
+  if (choice.failed && find_soft_limit(with_parameters, true)) choice.failed = false;
+}
+
+// The choices of an island, and how softness moves it. False, and no choices, if that is not known.
+bool ImpulseDerivatives::Work::begin_choices(int k, std::vector<double>& lam1,
+                                             std::vector<double>& softening) {
+  constexpr double solvable = 1e-5;
+  const ContactRows& rows = step->rows;
+  LawSystem& law = laws[k];
+  const int begin = rows.islands()[k].row_begin, size = rows.islands()[k].rows;
+  const int first = choice.count(), many = law.find_choices(law.turns_yielding());
+  if (many == 0) return true;
+  for (int j = 0; j < many; ++j) add_choice_vectors(k, j);
+  for (const Block& block : law.problem().blocks) {
+    const double R = law.problem().mobility(block);
+    for (int i = begin + block.first; i < begin + block.first + block.dim; ++i)
+      softening[i] = R * rows.lam[i];
+  }
+  const size_t yielding = choice.yielding.size();
+  bool good = !law.turns_yielding() || find_yielding_speeds(k, first, softening);
+  if (good) {
     std::vector<double> none(size, 0.0), right(size, 0.0);
     law.add_explicit(softening.data() + begin, right.data());
     const double noted = law.inconsistency();  // of what was asked for, not of this
     law.solve(none.data(), right.data(), lam1.data() + begin);
-    const double inconsistency = law.inconsistency();
+    good = law.inconsistency() <= solvable;
     law.note_inconsistency(noted);
-    if (law.turns_yielding() || inconsistency > 1e-5) {
-      choice.failed = true;
-      count[k] = 0;
-      std::fill_n(lam1.begin() + begin, size, 0.0);
-      std::fill_n(softening.begin() + begin, size, 0.0);
-    }
-    choices += count[k];
   }
-  if (choices == 0) return;
+  if (good) return true;
+  choice.ways.conservativeResize(Eigen::NoChange, first);
+  choice.eta.conservativeResize(Eigen::NoChange, first);
+  choice.weighted.conservativeResize(Eigen::NoChange, first);
+  choice.yielding.resize(yielding);
+  std::fill_n(lam1.begin() + begin, size, 0.0);
+  std::fill_n(softening.begin() + begin, size, 0.0);
+  return false;
+}
 
-  VectorX v1 = VectorX::Zero(nv);
-  rows.add_impulses(lam1.data(), v1);
-  solve_mass_matrix(*model, *data, v1);
-  rows.velocities(v1, soft1.data());
-  for (size_t i = 0; i < soft1.size(); ++i) soft1[i] += softening[i];
-  // Impulses, and the directions in which contacts slide, turn by little.
+// The largest shift along (lam1, soft1) by which impulses, and directions in which contacts slide, turn by
+// little.
+double ImpulseDerivatives::Work::short_shift(const std::vector<double>& lam1,
+                                             const std::vector<double>& soft1) const {
+  const ContactRows& rows = step->rows;
   double by = 1e300;
   const auto keep = [&](double number, double change) {
     if (change != 0.0) by = std::min(by, shift * std::abs(number / change));
   };
   double largest = 0.0, largest_change = 0.0;
   for (const Item& item : rows.items()) {
-    if (count[item.island] == 0) continue;
     const int n = rows.row_of(item);
     double speed = 0.0, change = 0.0;
     for (int i = 1; i < item.rows; ++i) {
@@ -185,17 +217,39 @@ void ImpulseDerivatives::Work::find_choice(bool with_parameters) {
     largest_change = std::max(largest_change, std::abs(lam1[n]));
   }
   keep(largest, largest_change);
-  bool good = by > 0.0 && by < 1e300;
-  for (int side = 0; side < 2 && good; ++side) good = shift_step(v1, lam1, soft1, side == 0 ? by : -by, side);
-  for (size_t k = 0; k < count.size() && good; ++k) {
-    for (int j = 0; j < count[k]; ++j) add_choice(static_cast<int>(k), j, by, with_parameters);
+  return by;
+}
+
+// False if they do not tell how the choice changes.
+bool ImpulseDerivatives::Work::find_conditions(const std::vector<int>& island_of,
+                                               const std::vector<double>& lam1,
+                                               const std::vector<double>& softening, bool with_parameters) {
+  const ContactRows& rows = step->rows;
+  const int choices = choice.count(), all = choices + static_cast<int>(choice.yielding.size());
+  VectorX v1 = VectorX::Zero(nv);
+  std::vector<double> soft1(rows.size());
+  rows.add_impulses(lam1.data(), v1);
+  solve_mass_matrix(*model, *data, v1);
+  rows.velocities(v1, soft1.data());
+  for (size_t i = 0; i < soft1.size(); ++i) soft1[i] += softening[i];
+  const double by = short_shift(lam1, soft1);
+  if (!(by > 0.0 && by < 1e300)) return false;
+  for (int side = 0; side < 2; ++side) {
+    if (!shift_step(v1, lam1, soft1, side == 0 ? by : -by, side)) return false;
   }
-  if (good) add_weights(with_parameters);
-  if (choice.count() > 0) choice.H.compute(choice.by_unknown * choice.ways);
-  if (!good || !(choice.H.matrixLU().allFinite() && choice.H.rcond() > 1e-10)) {
-    choice.failed = true;
-    choice.ways.resize(nv + rows.size(), 0);
-  }
+  choice.by_input.setZero(all, used_inputs(with_parameters));
+  choice.by_unknown.setZero(all, nv + rows.size());
+  for (int i = 0; i < choices; ++i) add_condition(island_of[i], i, by, with_parameters);
+  choice.ways.conservativeResize(Eigen::NoChange, all);
+  choice.ways.rightCols(all - choices).setZero();
+  choice.weighted.conservativeResize(Eigen::NoChange, all);
+  choice.weighted.rightCols(all - choices).setZero();
+  add_weights(with_parameters);
+  MatrixX H = MatrixX::Zero(all, all);
+  add_yielding(choices, with_parameters, H);
+  H += choice.by_unknown * choice.ways;
+  choice.H.compute(H);
+  return H.allFinite() && !choice.failed && choice.H.rcond() > 1e-10;
 }
 
 void ImpulseDerivatives::Work::choose_along(const ConstVectorRef& dz, VectorX& dw) {

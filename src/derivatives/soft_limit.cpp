@@ -130,7 +130,7 @@ void ImpulseDerivatives::Work::find_soft_ways() {
 }
 
 // False if there is no need for it, or soft laws lead elsewhere.
-bool ImpulseDerivatives::Work::find_soft_limit(bool with_parameters) {
+bool ImpulseDerivatives::Work::find_soft_limit(bool with_parameters, bool of_yielding) {
   const ContactRows& rows = step->rows;
   soft.active = false;
   soft.softness[0].assign(rows.islands().size(), 0.0);
@@ -148,7 +148,7 @@ bool ImpulseDerivatives::Work::find_soft_limit(bool with_parameters) {
   }
   soft.modes = modes;
   yields = yields && mark_yielding(rows, soft.modes);
-  if (!yields && !soft.whole) return false;
+  if (!(yields && of_yielding) && !soft.whole) return false;
   constexpr int sides = SoftLimit::sides;
   std::vector<double> lam[sides], velocities;
   VectorX shift(nv);

@@ -267,6 +267,7 @@ bool ModeSystem::factor_system(const ContactProblem& problem, double eps) {
   double least = 1.0;
   for (int k = 0; k < n; ++k) least = std::min(least, std::abs(lu_.pivot(k)) / unknowns_[k].weight);
   maybe_null_ = least < 1e-3;
+  null_known_ = maybe_null_ || symmetric == n;
   precision_ = 1e-14 * std::clamp(10.0 * least, 1e-2, 1.0);
   return true;
 }
@@ -282,6 +283,7 @@ bool ModeSystem::linearise(const ContactProblem& problem, const RowMode* mode, c
 bool ModeSystem::solve_linear(const ContactProblem& problem, double soft, int most_rounds, double* lam,
                               double* velocity) {
   const int n = static_cast<int>(unknowns_.size());
+  const bool null = soft == 0.0 && maybe_null(problem.size);
   step_.resize(n);
   double previous = 1e300;
   for (int round = 0;; ++round) {
@@ -306,7 +308,7 @@ bool ModeSystem::solve_linear(const ContactProblem& problem, double soft, int mo
       return true;
     previous = round == 0 ? 1e300 : error;  // the first step goes all the way: nothing to compare it with
     lu_.solve(step_.data());
-    if (soft == 0.0 && maybe_null_) remove_null_part(problem.size);
+    if (null) remove_null_part(problem.size);
     for (int k = 0; k < n; ++k) x_[k] += step_[k];
   }
 }
@@ -321,6 +323,24 @@ void ModeSystem::remove_null_part(int rows) {
     null_part_[k] = softness_ * unknowns_[k].weight * gather(unknowns_[k], combined_.data());
   lu_.solve(null_part_.data());
   for (std::size_t k = 0; k < step_.size(); ++k) step_[k] -= null_part_[k];
+}
+
+// Whether K is null somewhere. Pivots that were chosen among rows alone may hide it, if the last unknowns
+// have little share in it: then the null part of a vector that is nothing special tells.
+bool ModeSystem::maybe_null(int rows) {
+  constexpr double counts = 1e-3;
+  if (null_known_) return maybe_null_;
+  null_known_ = true;
+  step_.resize(unknowns_.size());
+  double turn = 0.5;
+  for (std::size_t k = 0; k < step_.size(); ++k) {
+    turn = std::fmod(turn + 0.6180339887498949, 1.0);
+    step_[k] = (turn < 0.5 ? -0.5 - turn : turn) / std::sqrt(unknowns_[k].weight);
+  }
+  remove_null_part(rows);
+  for (std::size_t k = 0; k < step_.size(); ++k)
+    maybe_null_ = maybe_null_ || std::abs(null_part_[k]) * std::sqrt(unknowns_[k].weight) > counts;
+  return maybe_null_;
 }
 
 // New directions from the velocities; returns by how much the forces differ from them. A contact that does
@@ -446,7 +466,8 @@ bool ModeSystem::harden(const ContactProblem& problem, const RowMode* mode, Slid
   if (any(RowMode::yield) && !settle_directions(*this, problem, mode, slides, lam, sigma)) return false;
   // The soft laws left rounding errors of b, over eps, in the null space of K. Where friction is at its bound
   // the motion feels them: loads are shared as Y^T Q x = 0 says (Y^T K = 0, Q = A^T R B).
-  const bool shared = maybe_null_ && !std::all_of(unknowns_.begin(), unknowns_.end(), same_equation) &&
+  const bool shared = maybe_null(problem.size) &&
+                      !std::all_of(unknowns_.begin(), unknowns_.end(), same_equation) &&
                       std::all_of(centre_.begin(), centre_.end(), [](double c) { return c == 0.0; });
   double previous = 1e300;
   for (int step = 0; step < most_newton_steps; ++step) {

@@ -119,6 +119,7 @@ class ModeSystem {
   void start_from(const double* lam);
   void fix_bounds(const ContactProblem& problem, const RowMode* mode);
   void remove_null_part(int rows);
+  bool maybe_null(int rows);
   bool solve_linear(const ContactProblem& problem, double softness, int most_rounds, double* lam,
                     double* velocity);
   bool solve_hard(const ContactProblem& problem, double* lam, double* sigma);
@@ -138,6 +139,7 @@ class ModeSystem {
   double softness_ = usual_softness;
   int factorisations_ = 0;
   bool regular_ = true, maybe_null_ = true;  // K
+  bool null_known_ = true;                   // maybe_null_ is
   double equation_error_ = 0.0;
   // Velocities that equations may miss, relative: what is next to singular moves a hundred times as much.
   double precision_ = 0.0;
