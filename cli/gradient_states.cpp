@@ -312,7 +312,8 @@ class Trajectories {
 
   // Alike, bodies that came to rest on each other have gaps that vanish to the last digit: there is no
   // derivative if dry friction, or the ends of their ranges, hold the joints between them. So do joints that
-  // are coupled: a coupling that is closed to the last digit, with friction that holds both, opens either way.
+  // are coupled: a coupling that is closed to the last digit, with friction that holds both, opens either
+  // way.
   void shift(CheckedState& found) {
     constexpr double a_little = 2e-5;
     const bool everything = has(model_, ParameterKind::dry_friction) || touches_itself(found);
