@@ -60,17 +60,25 @@ MatrixX GradientCheck::along(const MatrixX& directions) {
 namespace {
 
 // What f does not know of itself: fifth differences over steps in which little that is smooth could be seen.
-// What is smooth grows with the fifth power of the step, and noise hardly.
+// What is smooth grows with the fifth power of the step, and noise hardly. Where modes change within them,
+// shorter steps tell (`same` is then set again).
 template <class F>
-double noise_of(const F& f, const bool& same) {
-  constexpr double growth = 5.0;
-  double noise = 0.0;
-  for (const double step : {1e-8, 1e-7, 1e-6}) {
+double noise_of(const F& f, bool& same) {
+  constexpr double growth = 5.0, shortest = 0.5e-11;
+  const auto seen_over = [&](double step) {
+    same = true;
     const VectorX fifth = f(5.0 * step) - 5.0 * f(3.0 * step) + 10.0 * f(step) - 10.0 * f(-step) +
                           5.0 * f(-3.0 * step) - f(-5.0 * step);
-    if (!same) break;
-    const double seen = fifth.cwiseAbs().maxCoeff() / 8.0;
-    noise = noise == 0.0 ? seen : std::clamp(seen, noise, growth * noise);
+    return fifth.cwiseAbs().maxCoeff() / 8.0;
+  };
+  double step = 1e-8, noise = seen_over(step);
+  while (!same && step > shortest) step *= 0.1, noise = seen_over(step);
+  if (!same) return 0.0;
+  for (int longer = 0; longer < 2; ++longer) {
+    step *= 10.0;
+    const double seen = seen_over(step);
+    if (!same || seen > growth * noise) break;
+    noise = std::max(noise, seen);
   }
   return noise;
 }
