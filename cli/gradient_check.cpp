@@ -59,17 +59,26 @@ MatrixX GradientCheck::along(const MatrixX& directions) {
 
 namespace {
 
-// What f does not know of itself: fifth differences over steps in which little that is smooth could be seen.
-// What is smooth grows with the fifth power of the step, and noise hardly. Where modes change within them,
-// shorter steps tell (`same` is then set again).
+// What f does not know of itself: fifth differences over steps in which little that is smooth could be seen,
+// their mean over several places, because one alone may vanish by chance. What is smooth grows with the fifth
+// power of the step, and noise hardly. Where modes change within them, shorter steps tell (`same` is then set
+// again).
 template <class F>
 double noise_of(const F& f, bool& same) {
   constexpr double growth = 5.0, shortest = 0.5e-11;
+  constexpr int places = 12;  // at (1 - places) step, (3 - places) step, ...
+  std::array<VectorX, places> at;
   const auto seen_over = [&](double step) {
     same = true;
-    const VectorX fifth = f(5.0 * step) - 5.0 * f(3.0 * step) + 10.0 * f(step) - 10.0 * f(-step) +
-                          5.0 * f(-3.0 * step) - f(-5.0 * step);
-    return fifth.cwiseAbs().maxCoeff() / 8.0;
+    for (int i = 0; i < places && same; ++i) at[i] = f((2 * i + 1 - places) * step);
+    if (!same) return 0.0;
+    VectorX squares = VectorX::Zero(at[0].size());
+    for (int i = 0; i + 5 < places; ++i) {
+      const VectorX fifth =
+          at[i + 5] - 5.0 * at[i + 4] + 10.0 * at[i + 3] - 10.0 * at[i + 2] + 5.0 * at[i + 1] - at[i];
+      squares += fifth.cwiseAbs2() / (places - 5);
+    }
+    return std::sqrt(squares.maxCoeff()) / 8.0;
   };
   double step = 1e-8, noise = seen_over(step);
   while (!same && step > shortest) step *= 0.1, noise = seen_over(step);
