@@ -83,9 +83,10 @@ bool search(Task& task) {
   if (problem.size <= small && pivot_by_dantzig(task)) return true;
   const bool fits_table = lemke_pairs(problem) <= table_size;
   if (fits_table && follow_lemke(task)) return true;
-  if (jammed) {
-    std::copy(work.first.begin(), work.first.end(), task.guess);
-    std::copy(work.first_slides.begin(), work.first_slides.end(), task.slides);
+  if (jammed) {  // from nothing, wherever this search came from
+    guess_modes(problem, task.guess, task.slides);
+    if (task.redundant > 0) free_redundant_equalities(problem, work.compliant, task.guess);
+    work.first.assign(task.guess, task.guess + problem.size);
     if (yield_to_contradiction(task, true)) return true;
   }
   work.approximate.assign(problem.size, 0.0);
