@@ -59,26 +59,35 @@ MatrixX GradientCheck::along(const MatrixX& directions) {
 
 namespace {
 
-// What f does not know of itself: fifth differences over steps in which little that is smooth could be seen.
-// What is smooth grows with the fifth power of the step, and noise hardly. What slides slowly turns within
-// these steps: there, shorter ones tell.
+// What f does not know of itself: fifth differences over steps in which little that is smooth could be seen,
+// their mean over several places, because one alone may vanish by chance. What is smooth grows with the fifth
+// power of the step, and noise hardly. Where modes change within them, shorter steps tell (`same` is then set
+// again).
 template <class F>
 double noise_of(const F& f, bool& same) {
-  constexpr double growth = 5.0;
-  constexpr double usual[] = {1e-8, 1e-7, 1e-6}, shortest[] = {1e-13, 1e-12, 1e-11};
-  const bool was_same = same;
-  double noise = 0.0;
-  for (const auto& steps : {usual, shortest}) {
-    same = was_same;
-    for (int i = 0; i < 3; ++i) {
-      const double step = steps[i];
-      const VectorX fifth = f(5.0 * step) - 5.0 * f(3.0 * step) + 10.0 * f(step) - 10.0 * f(-step) +
-                            5.0 * f(-3.0 * step) - f(-5.0 * step);
-      if (!same) break;
-      const double seen = fifth.cwiseAbs().maxCoeff() / 8.0;
-      noise = noise == 0.0 ? seen : std::clamp(seen, noise, growth * noise);
+  constexpr double growth = 5.0, shortest = 0.5e-13;
+  constexpr int places = 12;  // at (1 - places) step, (3 - places) step, ...
+  std::array<VectorX, places> at;
+  const auto seen_over = [&](double step) {
+    same = true;
+    for (int i = 0; i < places && same; ++i) at[i] = f((2 * i + 1 - places) * step);
+    if (!same) return 0.0;
+    VectorX squares = VectorX::Zero(at[0].size());
+    for (int i = 0; i + 5 < places; ++i) {
+      const VectorX fifth =
+          at[i + 5] - 5.0 * at[i + 4] + 10.0 * at[i + 3] - 10.0 * at[i + 2] + 5.0 * at[i + 1] - at[i];
+      squares += fifth.cwiseAbs2() / (places - 5);
     }
-    if (noise > 0.0) break;
+    return std::sqrt(squares.maxCoeff()) / 8.0;
+  };
+  double step = 1e-8, noise = seen_over(step);
+  while (!same && step > shortest) step *= 0.1, noise = seen_over(step);
+  if (!same) return 0.0;
+  for (int longer = 0; longer < 2; ++longer) {
+    step *= 10.0;
+    const double seen = seen_over(step);
+    if (!same || seen > growth * noise) break;
+    noise = std::max(noise, seen);
   }
   return noise;
 }

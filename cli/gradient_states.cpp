@@ -311,7 +311,9 @@ class Trajectories {
   }
 
   // Alike, bodies that came to rest on each other have gaps that vanish to the last digit: there is no
-  // derivative if dry friction, or the ends of their ranges, hold the joints between them.
+  // derivative if dry friction, or the ends of their ranges, hold the joints between them. So do joints that
+  // are coupled: a coupling that is closed to the last digit, with friction that holds both, opens either
+  // way.
   void shift(CheckedState& found) {
     constexpr double a_little = 2e-5;
     const bool everything = has(model_, ParameterKind::dry_friction) || touches_itself(found);
@@ -320,7 +322,7 @@ class Trajectories {
     VectorX step(model_.nv());
     for (double& x : step) x = a_little * normal();
     const VectorX q = found.state.q;
-    integrate(model_, q, (moved && !in_loop_).select(step, 0.0), 1.0, found.state.q);
+    integrate(model_, q, (moved && !closed_).select(step, 0.0), 1.0, found.state.q);
   }
 
   // Equal bodies that stand on one plane, side by side, have corners at the very edge of each other. They are

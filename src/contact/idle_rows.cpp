@@ -10,11 +10,11 @@ double ContactRows::Builder::idle_rate(const IdleRow& row, const collision::Coll
                                        const collision::Contacts& contacts, const VectorX& x) const {
   if (row.kind == RowKind::contact) {
     const collision::Contact& contact = contacts.list[row.index];
+    const int a = colliders.list()[contact.pair.a].link, b = colliders.list()[contact.pair.b].link;
     const Vec3 at = contact.point.position;
     RowAxes normal;
     normal.add(contact.point.normal, false);
-    return velocity_now(colliders.list()[contact.pair.a].link, at, colliders.list()[contact.pair.b].link, at,
-                        normal)[0];
+    return velocity_now(a, at - data.link_reference[a], b, at - data.link_reference[b], normal)[0];
   }
   const double sign = row.upper ? -1.0 : 1.0;
   if (row.kind == RowKind::tendon_limit) return sign * tendon_rate(row.index, x);

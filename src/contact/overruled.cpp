@@ -81,6 +81,20 @@ bool idles(const ContactRows& rows, const Item& item) {
 
 }  // namespace
 
+namespace {
+
+// An end of a range that is reached and carries nothing: others hold the joint there (the end of another one
+// that is coupled to it), or it may leave.
+void free_idle_limits(const ContactRows& rows, std::vector<RowMode>& modes) {
+  for (const Item& item : rows.items()) {
+    const int row = rows.row_of(item);
+    const bool limit = item.kind == RowKind::joint_limit || item.kind == RowKind::tendon_limit;
+    if (limit && modes[row] == RowMode::hold && rows.lam[row] <= 0.0) modes[row] = RowMode::free;
+  }
+}
+
+}  // namespace
+
 bool overruled(const ContactRows& rows, const Item& friction, const std::vector<RowMode>& modes) {
   const Place place = place_of(rows, friction);
   return place.dof >= 0 && std::any_of(rows.items().begin(), rows.items().end(), [&](const Item& item) {
@@ -90,6 +104,7 @@ bool overruled(const ContactRows& rows, const Item& friction, const std::vector<
 }
 
 void overrule_friction(const ContactRows& rows, std::vector<RowMode>& modes) {
+  free_idle_limits(rows, modes);
   for (const Item& item : rows.items()) {
     const int row = rows.row_of(item);
     if (item.kind == RowKind::dry_friction && modes[row] == RowMode::hold && overruled(rows, item, modes))

@@ -59,14 +59,13 @@ Lanes& ContactRows::Builder::entry(Quad& quad, int dof) {
   return rows.J_[quad.at[side] + d];
 }
 
-// Every dof on the way to the root moves the point with S_d.
-void ContactRows::Builder::add_motion(Quad& quad, int link, Vec3 point, const RowAxes& axes, double sign) {
+// Every dof on the way to the root moves the point at r, from the reference point of the tree, with S_d.
+void ContactRows::Builder::add_motion(Quad& quad, int link, Vec3 r, const RowAxes& axes, double sign) {
   const int tree = constraints.tree_of_link[link];
   if (tree < 0) return;
   const int side = quad.tree[0] == tree ? 0 : 1;
   const int begin = constraints.trees[tree].dof_begin;
   const Structure& s = model.structure();
-  const Vec3 r = point - data.link_reference[link];
   Lanes* J = rows.J_.data() + quad.at[side];
   const int last = s.links[link].dof_end - 1;
   quad.used[side] = std::max(quad.used[side], last + 1 - begin);
@@ -78,15 +77,15 @@ void ContactRows::Builder::add_motion(Quad& quad, int link, Vec3 point, const Ro
   }
 }
 
-Lanes ContactRows::Builder::velocity_now(int link_a, Vec3 point_a, int link_b, Vec3 point_b,
+Lanes ContactRows::Builder::velocity_now(int link_a, Vec3 r_a, int link_b, Vec3 r_b,
                                          const RowAxes& axes) const {
-  const auto at = [&](int link, Vec3 point) {
+  const auto at = [&](int link, Vec3 r) {
     const Motion motion = link == 0 ? Motion{} : data.link_v[link];
-    Vec3 rate = axes.linear * point_velocity(motion, point - data.link_reference[link]);
+    Vec3 rate = axes.linear * point_velocity(motion, r);
     if (axes.turns) rate += axes.angular * motion.angular;
     return rate;
   };
-  return (at(link_b, point_b) - at(link_a, point_a)).lanes;
+  return (at(link_b, r_b) - at(link_a, r_a)).lanes;
 }
 
 Lanes ContactRows::Builder::product(const Quad& quad, const VectorX& x) const {
@@ -187,15 +186,16 @@ void ContactRows::Builder::equalities() {
   }
 }
 
-// Points of two bodies coincide, phi = p_2 - p_1; welded frames also turn alike, phi = log(R_2 R_1^T).
+// Points of two bodies coincide, phi = p_2 - p_1; welded frames also turn alike, phi = log(R_2 R_1^T). Places
+// are differences from the reference points of their trees: what closes a loop of one robot does not depend
+// on where it is, to the last digit.
 void ContactRows::Builder::join_bodies(const EqualityConstraint& equality, int number) {
+  const int a = equality.first.link, b = equality.second.link;
   const auto placed = [&](const Anchor& anchor) {
-    const Placement link{data.link_R[anchor.link],
-                         data.link_reference[anchor.link] + data.link_r[anchor.link]};
-    return link * anchor.in_link;
+    return Placement{data.link_R[anchor.link], data.link_r[anchor.link]} * anchor.in_link;
   };
   const Placement first = placed(equality.first), second = placed(equality.second);
-  const int a = equality.first.link, b = equality.second.link;
+  const Vec3 gap = (second.p - first.p) + (data.link_reference[b] - data.link_reference[a]);
   const int tree_a = constraints.tree_of_link[a], tree_b = constraints.tree_of_link[b];
   if (tree_a < 0 && tree_b < 0) return;
   const bool weld = equality.type == EqualityType::weld;
@@ -206,8 +206,7 @@ void ContactRows::Builder::join_bodies(const EqualityConstraint& equality, int n
   for (int part = 0; part < parts; ++part) {
     const double scale = part == 0 ? 1.0 : equality.torque_scale;
     const Vec3 phi =
-        (part == 0 ? second.p - first.p : log_rotation(rotation_quaternion(second.R * transpose(first.R)))) *
-        scale;
+        (part == 0 ? gap : log_rotation(rotation_quaternion(second.R * transpose(first.R)))) * scale;
     RowAxes axes;
     for (int i = 0; i < 3; ++i) axes.add(Mat3::diagonal(scale).column(i), part == 1);
     Quad& quad = open_quad(tree_a, tree_b);
@@ -437,6 +436,7 @@ void ContactRows::Builder::contact(const collision::Colliders& colliders, const 
   const int a = colliders.list()[contact.pair.a].link, b = colliders.list()[contact.pair.b].link;
   const int tree_a = constraints.tree_of_link[a], tree_b = constraints.tree_of_link[b];
   if (tree_a < 0 && tree_b < 0) return;
+  const Vec3 r_a = at - data.link_reference[a], r_b = at - data.link_reference[b];
 
   // Rows without friction do not exist: a coefficient of zero leaves its row out.
   const Vec3 axis[6] = {n, frame.t1, frame.t2, n, frame.t1, frame.t2};
@@ -456,9 +456,9 @@ void ContactRows::Builder::contact(const collision::Colliders& colliders, const 
   for (int k = 0; k < quads; ++k) {
     Quad& quad = open_quad(tree_a, tree_b);
     quad.rows = axes[k].count;
-    add_motion(quad, a, at, axes[k], -1.0);
-    add_motion(quad, b, at, axes[k], 1.0);
-    const Lanes velocity = velocity_now(a, at, b, at, axes[k]);
+    add_motion(quad, a, r_a, axes[k], -1.0);
+    add_motion(quad, b, r_b, axes[k], 1.0);
+    const Lanes velocity = velocity_now(a, r_a, b, r_b, axes[k]);
     quad.bias = carried(quad, velocity);
     if (k > 0) continue;
     now = velocity[0];

@@ -35,9 +35,9 @@ struct ContactRows::Builder {
   Quad& open_quad(int tree_a, int tree_b);
   bool immovable(const Quad& quad) const;
   Lanes& entry(Quad& quad, int dof);
-  void add_motion(Quad& quad, int link, Vec3 point, const RowAxes& axes, double sign);
+  void add_motion(Quad& quad, int link, Vec3 r, const RowAxes& axes, double sign);
   // Velocities of the rows now, with those of kinematic bodies.
-  Lanes velocity_now(int link_a, Vec3 point_a, int link_b, Vec3 point_b, const RowAxes& axes) const;
+  Lanes velocity_now(int link_a, Vec3 r_a, int link_b, Vec3 r_b, const RowAxes& axes) const;
   // What kinematic bodies add to J v.
   Lanes carried(const Quad& quad, Lanes now) const;
   Lanes product(const Quad& quad, const VectorX& x) const;

@@ -152,12 +152,12 @@ bool ContactRates::follows(const Item& item, double error) const {
 void ContactRates::add_join(const Item& item) {
   const Structure& s = model_->structure();
   const EqualityConstraint& equality = work_->constraints.equalities[item.index];
-  const auto placed = [&](const Anchor& anchor) {
-    const Placement link{before_->link_R[anchor.link],
-                         before_->link_reference[anchor.link] + before_->link_r[anchor.link]};
-    return link * anchor.in_link;
+  const auto placed = [&](const Anchor& anchor) {  // from the reference point of its tree
+    return Placement{before_->link_R[anchor.link], before_->link_r[anchor.link]} * anchor.in_link;
   };
   const Placement first = placed(equality.first), second = placed(equality.second);
+  const Vec3 gap = (second.p - first.p) + (before_->link_reference[equality.second.link] -
+                                           before_->link_reference[equality.first.link]);
   for (int part = 0; part < item.rows / 3; ++part) {
     Join& j = joins_.emplace_back();
     j.row = work_->rows.row_of(item) + 3 * part;
@@ -165,14 +165,14 @@ void ContactRates::add_join(const Item& item) {
     j.body_b = s.links[equality.second.link].body;
     list_body(j.body_a);
     list_body(j.body_b);
-    j.r_a = first.p - before_->link_reference[equality.first.link];
-    j.r_b = second.p - before_->link_reference[equality.second.link];
+    j.r_a = first.p;
+    j.r_b = second.p;
     j.W_a = velocity(*after_, j.body_a).angular;
     j.W_b = velocity(*after_, j.body_b).angular;
     j.lam = load3(work_->rows.lam.data() + j.row);
     j.turning = part == 1;
     j.scale = j.turning ? equality.torque_scale : 1.0;
-    Vec3 phi = (second.p - first.p) * j.scale;
+    Vec3 phi = gap * j.scale;
     if (j.turning) {
       // R = R_2 R_1^T:  dR = [w_2 - R w_1]x R,   dlog = Jl^-1(log) (w_2 - R w_1),  Jl(x) = Jr(-x)
       const Mat3 R = second.R * transpose(first.R);

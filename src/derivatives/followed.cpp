@@ -138,10 +138,10 @@ void ImpulseDerivatives::examine(const std::vector<ParameterSlice>& parameters) 
   }
 }
 
-// ------------------------------------------------------------------ contacts that touch and carry nothing
+// ------------------------------------------------------------------ what touches and carries nothing
 
-// They part on one side, and carry something on the other; unless others keep them from moving, as they do
-// with the corners of a box: then a push at the contact does not move it.
+// Contacts, and ends of ranges. They part on one side, and carry something on the other; unless others keep
+// them from moving, as they do with the corners of a box: then a push at the contact does not move it.
 bool ImpulseDerivatives::Work::touches_idly() {
   constexpr double counts = 1e-9, touching = 1e-9;
   if (relabelled) return false;
@@ -149,7 +149,9 @@ bool ImpulseDerivatives::Work::touches_idly() {
   for (const Item& item : rows.items()) {
     const int row = rows.row_of(item), n = rows.block(item).first;
     const ContactProblem& problem = laws[item.island].problem();
-    if (item.kind != RowKind::contact || rows.lam[row] > 0.0) continue;
+    const bool one_sided = item.kind == RowKind::contact || item.kind == RowKind::joint_limit ||
+                           item.kind == RowKind::tendon_limit;
+    if (!one_sided || rows.lam[row] > 0.0) continue;
     if (std::abs(rows.sigma[row]) > touching * problem.velocity_scale) continue;
     if (modes[row] != RowMode::free) return true;
     std::fill(dlam.begin(), dlam.end(), 0.0);

@@ -185,7 +185,7 @@ bool loads_are_endless(const ContactProblem& problem, const double* lam) {
 bool follow_lemke(Task& task) {
   ContactSolver& work = task.work;
   const ContactProblem& problem = task.problem;
-  work.trial.resize(problem.size);
+  work.trial.assign(problem.size, 0.0);  // what is not found is not what another problem had
   const bool found = work.lemke.solve(problem, task.guess, work.trial.data());
   task.report.iterations += work.lemke.pivots();
   task.path_is_lost = !found || loads_are_endless(problem, work.trial.data());

@@ -46,12 +46,16 @@ bool find_balance(Task& task) {
 
 // Whether z proves that no velocity of reasonable size meets all biases s: loads of rows that hold, none of
 // which pulls, nearly balance each other, z^T G z = 0, and the slack R z is what the biases ask for, z^T s =
-// -z^T R z (Farkas; the velocities there are, z^T (b - s), do not matter).
-bool biases_contradict(const Task& task) {
+// -z^T R z (Farkas; the velocities there are, z^T (b - s), do not matter). Loads of friction prove it only
+// for what does not slide.
+bool biases_contradict(const Task& task, bool with_friction) {
   constexpr double balanced = 1e-3;
   const ContactProblem& problem = task.problem;
   const std::vector<double>& z = task.work.balance;
-  double slack = 0.0, pull = 0.0, asked = 0.0, needed = 0.0, moved = 0.0;
+  double slack = 0.0, pull = 0.0, asked = 0.0, needed = 0.0, moved = 0.0, all = 0.0;
+  for (const Block& block : problem.blocks) {
+    for (int i = block.first; i < block.first + block.dim; ++i) all += problem.mobility(block) * z[i] * z[i];
+  }
   for_biased_rows(problem, [&](const Block& block, int i) {
     const double velocity = problem.mobility(block) * z[i];
     slack = std::max(slack, std::abs(velocity));
@@ -61,6 +65,7 @@ bool biases_contradict(const Task& task) {
   });
   if (slack <= exact * problem.velocity_scale || pull > balanced * slack || asked < 0.5 * needed)
     return false;
+  if (!with_friction && all - needed > balanced * needed) return false;
   for (int i = 0; i < problem.size; ++i) {
     if (z[i] != 0.0) moved += z[i] * std::inner_product(z.begin(), z.end(), problem.row(i), 0.0);
   }
@@ -113,14 +118,14 @@ bool recovers_wildly(const Task& task) {
 // Rows that contradict each other press against each other. How hard is not determined: as their balance z
 // says, with which each of them alone would give the slack's velocity. What rows still lack is the rounding
 // error of the slack, and goes there.
-bool yield_to_contradiction(Task& task) {
+bool yield_to_contradiction(Task& task, bool with_friction) {
   constexpr double rounding = 1e-2;
   ContactSolver& work = task.work;
   const ContactProblem given = task.problem;
   if (given.bias == nullptr) return false;
   if (pivot(task, compliance) != Outcome::verified)
     std::copy(work.first.begin(), work.first.end(), task.guess);
-  if (!find_balance(task) || !biases_contradict(task)) return false;
+  if (!find_balance(task) || !biases_contradict(task, with_friction)) return false;
   work.relaxed.assign(given.b, given.b + given.size);
   for_biased_rows(
       given, [&](const Block& block, int i) { work.relaxed[i] += given.mobility(block) * work.balance[i]; });

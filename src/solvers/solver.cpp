@@ -58,6 +58,7 @@ bool search(Task& task) {
   const ContactProblem& problem = task.problem;
   work.first.assign(task.guess, task.guess + problem.size);
   work.first_slides.assign(task.slides, task.slides + problem.blocks.size());
+  bool jammed = false;  // or friction makes it seem so
   for (double softness : softnesses) {
     task.hasty = task.warm;
     const Outcome outcome = settle(task, softness, SolveStage::pivoting);
@@ -68,7 +69,8 @@ bool search(Task& task) {
     }
     const bool suspicious = may_contradict(task, softness);
     std::copy(work.first.begin(), work.first.end(), task.guess);
-    if (suspicious && yield_to_contradiction(task)) return true;
+    if (suspicious && yield_to_contradiction(task, false)) return true;
+    jammed = jammed || suspicious;
     if (outcome == Outcome::contradicted) break;
     if (suspicious) std::copy(work.first.begin(), work.first.end(), task.guess);
   }
@@ -81,6 +83,12 @@ bool search(Task& task) {
   if (problem.size <= small && pivot_by_dantzig(task)) return true;
   const bool fits_table = lemke_pairs(problem) <= table_size;
   if (fits_table && follow_lemke(task)) return true;
+  if (jammed) {  // from nothing, wherever this search came from
+    guess_modes(problem, task.guess, task.slides);
+    if (task.redundant > 0) free_redundant_equalities(problem, work.compliant, task.guess);
+    work.first.assign(task.guess, task.guess + problem.size);
+    if (yield_to_contradiction(task, true)) return true;
+  }
   work.approximate.assign(problem.size, 0.0);
   work.dilated.assign(problem.size, 0.0);
   double best = contact_residual(problem, work.approximate.data());
@@ -120,7 +128,7 @@ namespace {
 // Slack in place of a solution that recovers wildly, if biases contradict each other in all but rounding.
 bool tame(Task& task) {
   task.work.first.assign(task.guess, task.guess + task.problem.size);
-  if (yield_to_contradiction(task)) return true;
+  if (yield_to_contradiction(task, true)) return true;
   for (double softness : softnesses) {
     std::copy(task.work.first.begin(), task.work.first.end(), task.guess);
     if (settle(task, softness, SolveStage::pivoting) == Outcome::solved) return true;

@@ -57,8 +57,9 @@ bool may_contradict(const Task& task, double softness);
 // mechanism.
 bool recovers_wildly(const Task& task);
 // Proves that biases contradict each other, and solves with the least slack that makes them agree. Starts
-// from task.guess, which is work.first.
-bool yield_to_contradiction(Task& task);
+// from task.guess, which is work.first. With friction: if nothing slides they contradict each other, which
+// proves nothing before a solution in which something does was sought.
+bool yield_to_contradiction(Task& task, bool with_friction);
 // The same where nothing was proven, when all searches have failed.
 bool grant_slack(Task& task);
 // Solves without recovery, bounces and moving ground.

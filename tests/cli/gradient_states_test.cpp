@@ -323,5 +323,28 @@ TEST(gradient_check, sees_kinks_where_parameters_move_them) {
   }
 }
 
+// Fingers that are coupled and came to rest: friction that holds both of them leaves no digit of the coupling
+// open, and which of the two gives way depends on how it opens.
+TEST(gradient_states, of_coupled_fingers_at_rest_have_derivatives) {
+  const Model model = build(parse_mjcf(R"(<mujoco><worldbody>
+      <body><joint axis="0 1 0" damping="0.1"/><geom size="0.1" mass="1" pos="0.3 0 0"/>
+        <body name="left" pos="0.6 0.05 0"><joint name="left" axis="0 0 1" frictionloss="0.5" range="-90 90"/>
+          <geom type="capsule" fromto="0 0 0 0.1 0 0" size="0.01" mass="0.1"/></body>
+        <body name="right" pos="0.6 -0.05 0"><joint name="right" axis="0 0 1" frictionloss="0.5" range="-80 80"/>
+          <geom type="capsule" fromto="0 0 0 0.1 0 0" size="0.01" mass="0.1"/></body></body></worldbody>
+      <contact><exclude body1="left" body2="right"/></contact>
+      <equality><joint joint1="left" joint2="right" polycoef="0 -1 0 0 0"/></equality></mujoco>)"));
+  for (const Contact law : {Contact::lcp, Contact::ncp}) {
+    const Simulation simulation(model, {.contact = law});
+    StepJacobians jacobians;
+    int one_sided = 0;
+    for (const CheckedState& start : trajectory_states(model, law, 100, 1, 2)) {
+      simulation.jacobians(simulation.step(start.state, start.input), {}, jacobians);
+      one_sided += jacobians.certificate.one_sided;
+    }
+    EXPECT_LE(one_sided, 5);
+  }
+}
+
 }  // namespace
 }  // namespace articula::cli

@@ -188,5 +188,29 @@ TEST(loops, of_cassie_survive_a_start_beyond_its_limits) {
   }
 }
 
+// A robot with a loop, far from the world's origin: no digit of how its joints move is lost there.
+TEST(loops, close_alike_wherever_a_robot_is) {
+  const Model model = build(parse_mjcf(R"(<mujoco><option timestep="0.001"/><worldbody>
+      <body name="base"><freejoint/><geom size="0.05" mass="2"/>
+        <body name="a" pos="0.1 0 0"><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0.3 0 0.2" size="0.01"/></body>
+        <body name="b" pos="-0.1 0 0"><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0.1 0 0.3" size="0.01"/>
+          <body name="c" pos="0.1 0 0.3"><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0.4 0 -0.1" size="0.01"/></body></body>
+      </body></worldbody>
+      <contact><exclude body1="a" body2="c"/><exclude body1="a" body2="b"/></contact>
+      <equality><connect body1="a" body2="c" anchor="0.3 0 0.2"/></equality></mujoco>)"));
+  const Simulation simulation(model, {.contact = Contact::ncp});
+  const auto joints_after = [&](double x) {
+    Step step;
+    step.next = neutral_state(model);
+    step.next.q[0] = x;
+    step.next.v.tail(3) << 1.0, -0.3, 0.7;
+    for (int i = 0; i < 100; ++i) simulation.step(step.next, step.input, step);
+    return VectorX(step.next.v.tail(3));
+  };
+  const VectorX here = joints_after(0.0), there = joints_after(1000.0);
+  EXPECT_GT(here.cwiseAbs().maxCoeff(), 0.1) << "the case that this is about";
+  EXPECT_LE((here - there).cwiseAbs().maxCoeff(), 1e-14);
+}
+
 }  // namespace
 }  // namespace articula::loops_test

@@ -183,6 +183,28 @@ TEST(contact_solver, opposed_recovery_gets_the_least_slack) {
   EXPECT_LT(s.lam.maxCoeff(), 1.0);
 }
 
+// Two contacts next to each other on an arm of two joints, a little too deep: if both stuck, their biases
+// would contradict each other; one of them slides, and nothing does.
+TEST(contact_solver, biases_that_contradict_each_other_only_if_friction_holds_are_met_by_what_slides) {
+  OwnedProblem p;
+  MatrixX J(6, 2);
+  J << 0.8170, 0.0, -0.8599, 0.2009, -1.0029, -0.3061, 0.8169, 0.0005, -0.8597, 0.2010, -1.0028, -0.3065;
+  VectorX s(6);
+  s << -3.5e-4, 0.0, 0.0, -5.0e-4, 0.0, 0.0;
+  p.blocks = {contact(0, 1.0), contact(3, 1.0)};
+  p.G = J * J.transpose();
+  p.b = J * Eigen::Vector2d(-0.0466, 0.0805) + s;
+  p.bias = s;
+  p.singular = true;
+  for (const FrictionLaw law : {FrictionLaw::pyramid, FrictionLaw::cone}) {
+    p.law = law;
+    const Solved found = solve(p);
+    EXPECT_EQ(found.report.status, SolveStatus::solved) << static_cast<int>(law);
+    EXPECT_GE(std::min(found.sigma[0], found.sigma[3]), -1e-12) << "nobody gives way";
+    EXPECT_GT(found.sigma.segment<2>(1).norm(), 1e-3) << "the case that this is about";
+  }
+}
+
 void expect_sane(const OwnedProblem& p, const char* what) {
   const Solved s = solve(p);
   EXPECT_TRUE(s.lam.allFinite() && s.sigma.allFinite()) << what;

@@ -3,7 +3,8 @@
 // hold; but if the end moves the joint follows it, and friction only gives way: it is no equation of the
 // motion. Alike a tangent with all the friction it can have, where the other one, parallel to it in a planar
 // robot, holds the contact. Friction well within its bound holds, however little a solver lets it creep, and
-// a contact that carries nothing beside others of the same trees is free.
+// a contact that carries nothing beside others of the same trees is free, as is an end of a range that
+// carries nothing.
 
 #include "articula/contact/rows.hpp"
 
