@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "articula/collision/passing.hpp"
 #include "articula/dynamics/activation.hpp"
 #include "articula/dynamics/crba.hpp"
 #include "articula/kinematics/manifold.hpp"
@@ -17,7 +18,8 @@ namespace {
 int contact_capacity(const collision::Colliders& colliders, int wanted) {
   if (wanted > 0) return wanted;
   const std::size_t n = colliders.list().size();
-  const std::size_t pairs = colliders.swept() ? 16 * n : 4 * colliders.pairs().size();
+  constexpr std::size_t passing = 8;  // beside the four contacts of a pair
+  const std::size_t pairs = colliders.swept() ? 16 * n : 4 * colliders.pairs().size() + passing;
   return static_cast<int>(std::min(pairs, 64 + 12 * n));
 }
 
@@ -220,6 +222,8 @@ StepReport impulse_step(const Model& model, Data& data, ImpulseWork& work, const
   for (size_t i = 0; i < work.speed.size(); ++i)
     work.contacts.reach[i] = 1.2 * h * work.speed[i] + h * gravity_step;
   work.rows.begin();
+  work.contacts.passing.clear();
+  if (settings.frozen != nullptr) settings.frozen->call_passing(work.colliders, work.contacts);
   bool faster = true;
   for (int pass = 0; pass < most_passes; ++pass) {
     if (faster)
@@ -247,6 +251,8 @@ StepReport impulse_step(const Model& model, Data& data, ImpulseWork& work, const
     if (!work.v_next.allFinite()) break;
     if (work.rows.size() > 0) {
       faster = outran(model, data, work, h);
+      // Told of as long as another pass can heed it.
+      if (pass + 1 < most_passes) faster |= find_passing(work.colliders, data, work.contacts, h);
       work.rows.move_idle(model, data, work.colliders, work.contacts, h, state.q, work.v_next);
     }
     work.idle_velocity = work.rows.least_idle_velocity();
