@@ -17,6 +17,7 @@
 #include "articula/collision/detect.hpp"
 #include "articula/contact/constraints.hpp"
 #include "articula/contact/solution.hpp"
+#include "articula/dynamics/forces.hpp"
 
 namespace articula {
 
@@ -48,6 +49,7 @@ struct FrozenModes {
     collision::Feature feature_a, feature_b;
   };
   std::vector<Entry> entries;
+  Saturation saturation;                       // of servos; empty: decided by the step
   const Entry* find(std::uint64_t key) const;  // null: not there
   // The keys of contacts, one by one. Where features tie (equal faces on each other) the slightest motion
   // gives a contact other ones: it keeps the key that the contact of its pair had that was there.
