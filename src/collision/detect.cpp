@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "apart.hpp"
+#include "articula/collision/passing.hpp"
 #include "field_prism.hpp"
 #include "pairs.hpp"
 #include "response.hpp"
@@ -113,6 +114,7 @@ Contacts::Contacts(const Colliders& colliders, int wanted) {
   capacity = wanted > 0 ? wanted : static_cast<int>(std::min<std::size_t>(most, 4096));
   if (colliders.swept() && wanted <= 0) capacity = static_cast<int>(most);
   list.reserve(at(capacity));
+  passing.reserve(at(capacity));
   placement.resize(n);
   placed.resize(n);
   centre.resize(n);
@@ -192,9 +194,11 @@ DetectStatus detect(const Colliders& colliders, const Model&, const Data& data, 
   }
   if (colliders.swept()) {
     sweep(colliders, data, contacts);
-    return contacts.status;
+  } else {
+    for (const ColliderRun& run : colliders.runs()) look_along(colliders, data, contacts, run);
   }
-  for (const ColliderRun& run : colliders.runs()) look_along(colliders, data, contacts, run);
+  contacts.passing_begin = static_cast<int>(contacts.list.size());
+  add_passing(colliders, data, contacts);
   return contacts.status;
 }
 

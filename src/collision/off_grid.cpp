@@ -5,7 +5,6 @@
 #include "bulge.hpp"
 #include "candidates.hpp"
 #include "features.hpp"
-#include "polish.hpp"
 #include "support.hpp"
 
 namespace articula::collision {
@@ -146,6 +145,10 @@ Distance with(Distance d, const Match& m) {
 }
 
 }  // namespace
+
+Match match_features(const PairArguments& pair, const Distance& found) {
+  return solve(pair, found, std::max(size_of(pair.a), size_of(pair.b)));
+}
 
 Distance off_grid(const PairArguments& pair, const Distance& found) {
   const double size = std::max(size_of(pair.a), size_of(pair.b));

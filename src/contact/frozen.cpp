@@ -34,6 +34,15 @@ std::vector<std::uint64_t> FrozenModes::keys_of(const collision::Contacts& conta
   return keys;
 }
 
+void FrozenModes::call_passing(const collision::Colliders& colliders, collision::Contacts& contacts) const {
+  for (const Entry& entry : entries) {
+    if (!entry.passing || contacts.passing.size() == contacts.passing.capacity()) continue;
+    const int a = entry.collider_a, b = entry.collider_b;
+    contacts.passing.push_back(
+        {{a, b, colliders.written_pair(a, b)}, entry.feature_a, entry.feature_b, entry.frame.n});
+  }
+}
+
 FrozenModes::Entry FrozenModes::in_frame(const Entry& entry, const collision::ContactFrame& frame) {
   Entry turned = entry;
   const double cosine = dot(entry.frame.t1, frame.t1), sine = dot(entry.frame.t2, frame.t1);
@@ -65,6 +74,9 @@ FrozenModes freeze(const ContactRows& rows, const collision::Contacts& contacts)
       entry.collider_a = contact.pair.a;
       entry.collider_b = contact.pair.b;
       entry.position = contact.point.position;
+      entry.passing = item.index >= contacts.passing_begin;
+      entry.feature_a = contact.point.feature_a;
+      entry.feature_b = contact.point.feature_b;
     }
     const int at = rows.row_of(item);
     const Block& block = rows.block(item);

@@ -17,6 +17,26 @@ bool at_force_kink(const Model& model, const FreeMotionWork& free, double dt) {
                          at_end);
 }
 
+ServoMargin servo_margin(const Model& model, const ForceWork& forces, double dt) {
+  ServoMargin margin{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+  const auto keep = [&](double x, const Vector2& range, int side, double gain) {
+    if (side == 0)
+      margin.impulse = std::min(margin.impulse, dt * std::max(0.0, std::min(x - range[0], range[1] - x)));
+    else if (gain > 0.0)
+      margin.velocity = std::min(margin.velocity, std::abs(x - range[side > 0]) / gain);
+  };
+  for (const SaturableServo& servo : forces.saturable)
+    keep(forces.end_force[servo.actuator], *model.description().actuators[servo.actuator].force_range,
+         forces.saturation.actuator[servo.actuator], std::abs(servo.gain));
+  for (size_t k = 0; k < forces.limited.size(); ++k) {
+    const LimitedJoint& joint = forces.limited[k];
+    if (forces.servo_gain[joint.dof] > 0.0)
+      keep(forces.end_drive[joint.dof], *joint.range, forces.saturation.joint[k],
+           forces.servo_gain[joint.dof]);
+  }
+  return margin;
+}
+
 namespace {
 
 constexpr double solved = 1e-6;    // relative residual of laws that hold
@@ -106,8 +126,9 @@ void ImpulseDerivatives::certify(GradientCertificate& certificate) const {
   certificate.relabelled = w.relabelled;
   certificate.modes = w.modes;
   certificate.unknowns = certificate.rank = 0;
-  certificate.impulse_margin = std::numeric_limits<double>::infinity();
-  certificate.velocity_margin = std::min(w.bias_margin(), w.step->idle_velocity);
+  const ServoMargin servos = servo_margin(*w.model, w.step->free.forces, w.settings.dt);
+  certificate.impulse_margin = servos.impulse;
+  certificate.velocity_margin = std::min({w.bias_margin(), w.step->idle_velocity, servos.velocity});
   certificate.redundant = false;
   certificate.conditioning = 1.0;
   certificate.inconsistency = std::max(w.not_followed, w.cannot_follow);

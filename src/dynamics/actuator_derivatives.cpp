@@ -45,13 +45,7 @@ bool on_tendon(const Model& model, int i) {
 }
 
 // 1 where the actuator's force is within its range.
-double free_slope(const Model& model, const ForceWork& forces, int i) {
-  const std::optional<Vector2>& range = model.description().actuators[i].force_range;
-  if (!range) return 1.0;
-  double f = forces.raw_force[i];
-  if (on_tendon(model, i)) f *= forces.tendon_scale[model.structure().actuators[i].target];
-  return clamp(f, range).slope;
-}
+double free_slope(const ForceWork& forces, int i) { return forces.saturation.actuator[i] == 0 ? 1.0 : 0.0; }
 
 // Whether the sum of a tendon's actuators is held by its range.
 bool held(const ForceWork& forces, int tendon) { return forces.tendon_scale[tendon] != 1.0; }
@@ -85,7 +79,7 @@ void limit_along(const Model& model, const ForceWork& forces, ForceDerivativeWor
       change =
           forces.tendon_scale[t] * (change - forces.raw_force[i] * work.tendon_sum[t] / forces.tendon_sum[t]);
     }
-    work.force[i] = free_slope(model, forces, i) * change;
+    work.force[i] = free_slope(forces, i) * change;
   }
 }
 
@@ -116,7 +110,7 @@ void actuators_against(const Model& model, const ForceWork& forces, ForceDerivat
   const Structure& s = model.structure();
   work.tendon_sum.setZero();
   for (int i = 0; i < s.nu; ++i) {
-    work.raw[i] = free_slope(model, forces, i) * work.force[i];
+    work.raw[i] = free_slope(forces, i) * work.force[i];
     const int t = s.actuators[i].target;
     if (!on_tendon(model, i) || !held(forces, t)) continue;
     work.tendon_sum[t] -= forces.tendon_scale[t] * forces.raw_force[i] / forces.tendon_sum[t] * work.raw[i];
@@ -151,7 +145,7 @@ void for_each_slope(const Model& model, const ForceWork& forces, Visit visit) {
   for (int i = 0; i < s.nu; ++i) {
     if (!on_scalar_joint(model, i)) continue;
     const int d = s.joints[s.actuators[i].target].dof;
-    const double free = free_slope(model, forces, i) * forces.unlimited[d];
+    const double free = free_slope(forces, i) * forces.unlimited[d];
     if (free == 0.0) continue;
     const double kv = theta[s.actuators[i].gain + 2] * forces.input[i] + theta[s.actuators[i].bias + 2];
     visit(i, d, theta[s.actuators[i].gear], kv);
@@ -197,7 +191,7 @@ void scalar_actuators_against(const Model& model, const ForceWork& forces, const
   for (int i = 0; i < s.nu; ++i) {
     const ActuatorIndex& actuator = s.actuators[i];
     const int d = s.joints[actuator.target].dof;
-    const double free = clamp(forces.raw_force[i], described[i].force_range).slope * forces.unlimited[d];
+    const double free = free_slope(forces, i) * forces.unlimited[d];
     if (free == 0.0) continue;
     const double *gain = theta + actuator.gain, *bias = theta + actuator.bias;
     const double g = theta[actuator.gear], a = forces.input[i], raw_bar = free * g * tau_bar[d];

@@ -47,7 +47,7 @@ void leave_out_whole_turns(const Model& model, ForceWork& work) {
 
 // f = clamp(scale ((gain_0 + gain_1 l + gain_2 l') a + bias_0 + bias_1 l + bias_2 l'))
 void evaluate_actuators(const Model& model, ForceWork& work, const double* activation, const double* u,
-                        double dt) {
+                        double dt, const Saturation* held) {
   const Structure& s = model.structure();
   const Description& d = model.description();
   for (int i = 0; i < s.nu; ++i) {
@@ -64,7 +64,13 @@ void evaluate_actuators(const Model& model, ForceWork& work, const double* activ
     double f = work.raw_force[i];
     if (d.actuators[i].transmission == TransmissionType::tendon)
       f *= work.tendon_scale[s.actuators[i].target];
-    work.force[i] = clamp(f, d.actuators[i].force_range).value;
+    work.end_force[i] = work.force[i] = f;
+    work.saturation.actuator[i] = 0;
+    const std::optional<Vector2>& range = d.actuators[i].force_range;
+    if (!range) continue;
+    const int side = held != nullptr && on_scalar_joint(model, i) ? held->actuator[i] : side_of(f, *range);
+    work.saturation.actuator[i] = static_cast<signed char>(side);
+    if (side != 0) work.force[i] = (*range)[side > 0];
   }
 }
 
@@ -103,30 +109,35 @@ std::vector<LimitedJoint> find_limited_joints(const Model& model) {
   return limited;
 }
 
-void limit_joint_forces(ForceWork& work) {
+void limit_joint_forces(ForceWork& work, const Saturation* held) {
   work.unlimited.setOnes();
   work.before_limits = work.actuator;
-  for (const LimitedJoint& joint : work.limited) {
-    const Clamped limited = clamp(work.actuator[joint.dof], joint.range);
-    work.actuator[joint.dof] = limited.value;
-    work.unlimited[joint.dof] = limited.slope;
+  work.end_drive = work.actuator;
+  for (size_t k = 0; k < work.limited.size(); ++k) {
+    const LimitedJoint& joint = work.limited[k];
+    const int side = held != nullptr ? held->joint[k] : side_of(work.actuator[joint.dof], *joint.range);
+    work.saturation.joint[k] = static_cast<signed char>(side);
+    if (side == 0) continue;
+    work.actuator[joint.dof] = (*joint.range)[side > 0];
+    work.unlimited[joint.dof] = 0.0;
   }
 }
 
 // -df/dv of an actuator on a hinge or slide, where nothing limits it: -g^2 (gain_2 a + bias_2)
 void evaluate_slope(const Model& model, ForceWork& work) {
   const Structure& s = model.structure();
-  work.slope_gain.setZero();
+  work.servo_gain.setZero();
+  work.saturable.clear();
   for (int i = 0; i < s.nu; ++i) {
     if (!on_scalar_joint(model, i)) continue;
     const int d = s.joints[s.actuators[i].target].dof;
     const double* theta = model.theta().data();
     const double gear = theta[s.actuators[i].gear];
-    const double free =
-        clamp(work.raw_force[i], model.description().actuators[i].force_range).slope * work.unlimited[d];
-    work.slope_gain[d] -= free * gear * gear *
-                          (theta[s.actuators[i].gain + 2] * work.input[i] + theta[s.actuators[i].bias + 2]);
+    const double kv = -(theta[s.actuators[i].gain + 2] * work.input[i] + theta[s.actuators[i].bias + 2]);
+    if (kv > 0.0 && model.description().actuators[i].force_range) work.saturable.push_back({i, d, gear * kv});
+    if (work.saturation.actuator[i] == 0) work.servo_gain[d] += gear * gear * kv;
   }
+  work.slope_gain = work.servo_gain.cwiseProduct(work.unlimited);
   for (int d = 0; d < s.nv; ++d) {
     work.slope[d] = model.constants().damping[d] + work.slope_gain[d];
   }

@@ -18,4 +18,7 @@ inline Clamped clamp(double x, const std::optional<Vector2>& range) {
   return {std::clamp(x, low, high), x > low && x < high ? 1.0 : 0.0};
 }
 
+// -1 and 1 at and beyond the ends, 0 within.
+inline int side_of(double x, const Vector2& range) { return x <= range[0] ? -1 : x >= range[1] ? 1 : 0; }
+
 }  // namespace articula

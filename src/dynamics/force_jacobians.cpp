@@ -32,18 +32,16 @@ RawRates raw_rates(const Model& model, const ForceWork& forces, int i) {
           gain[0] + gain[1] * forces.length[i] + gain[2] * forces.velocity[i]};
 }
 
-// 1 where the force of an actuator that is not on a tendon is within its range.
-double free_of_limits(const Model& model, const ForceWork& forces, int i) {
-  const std::optional<Vector2>& range = model.description().actuators[i].force_range;
-  const double f = forces.raw_force[i];
-  return !range || (f > (*range)[0] && f < (*range)[1]) ? 1.0 : 0.0;
+// 1 where the force of an actuator is within its range.
+double free_of_limits(const ForceWork& forces, int i) {
+  return forces.saturation.actuator[i] == 0 ? 1.0 : 0.0;
 }
 
 void add_scalar_actuator(const Model& model, const ForceWork& forces, int i, const Entries& to) {
   const Structure& s = model.structure();
   const int d = s.joints[s.actuators[i].target].dof;
   const double gear = model.theta()[s.actuators[i].gear];
-  const double free = free_of_limits(model, forces, i) * forces.unlimited[d] * gear * gear;
+  const double free = free_of_limits(forces, i) * forces.unlimited[d] * gear * gear;
   const RawRates rates = raw_rates(model, forces, i);
   to.add_q(d, d, free * rates.by_length);
   to.add_v(d, d, free * rates.by_velocity);
@@ -54,7 +52,7 @@ void add_turning_actuator(const Model& model, const ForceWork& forces, const For
                           const Entries& to) {
   const TurningGear gear = turning_gear(model, i, at.q);
   const bool free = gear.shifting >= 0;
-  const double slope = free_of_limits(model, forces, i);
+  const double slope = free_of_limits(forces, i);
   const RawRates rates = raw_rates(model, forces, i);
   const Vec3 v = load3(at.v + gear.turning), g = load3(gear.gear);
   Vec3 f_by_turn;
@@ -263,7 +261,7 @@ void input_column(const Model& model, const Data& data, const ForceWork& forces,
     const double* c = model.theta().data() + s.tendons[actuator.target].coefficients;
     for (int j : s.tendons[actuator.target].joints) work.arms[s.joints[j].dof] += *c++ * drive;
   } else {
-    const double df = free_of_limits(model, forces, i) * work.raw[i];
+    const double df = free_of_limits(forces, i) * work.raw[i];
     if (type == TransmissionType::frame) {
       for (size_t k = 0; k < forces.frames.size(); ++k) {
         if (forces.frames[k].actuator == i) frame_arms(data, forces, work, k, work.arms.data());
@@ -298,8 +296,7 @@ void add_force_input_jacobians(const Model& model, const Data& data, const Force
       const int d = s.joints[joint].dof;
       const double by_input = raw_rates(model, forces, i).by_input;
       const double by_slope = gear * theta[s.actuators[i].gain + 2] * weight[d];
-      const double arm =
-          forces.unlimited[d] * free_of_limits(model, forces, i) * gear * (by_input + by_slope);
+      const double arm = forces.unlimited[d] * free_of_limits(forces, i) * gear * (by_input + by_slope);
       by_control(d, i) += scale * rates.by_control * arm;
       if (w >= 0) by_activation(d, w) += scale * rates.by_activation * arm;
       continue;

@@ -13,10 +13,13 @@ namespace {
 
 using Kind = ForceSwitch::Kind;
 
+ForceSwitch on_side(Kind kind, int index, int side, double x, const Vector2& range) {
+  return {kind, index, side, std::min(std::abs(x - range[0]), std::abs(x - range[1]))};
+}
+
 // An end of a range belongs to the limited side, as in clamp.hpp.
 ForceSwitch in_range(Kind kind, int index, double x, const Vector2& range) {
-  const int side = x <= range[0] ? -1 : x >= range[1] ? 1 : 0;
-  return {kind, index, side, std::min(std::abs(x - range[0]), std::abs(x - range[1]))};
+  return on_side(kind, index, side_of(x, range), x, range);
 }
 
 ForceSwitch sign_of(Kind kind, int index, double x) { return {kind, index, x > 0.0 ? 1 : -1, std::abs(x)}; }
@@ -38,9 +41,9 @@ void for_each_kink(const Model& model, const ForceWork& forces, const ForceArgum
       range(Kind::activation_range, i, activation_step(a, at.activation[w], at.u[i], at.dt).unlimited,
             a.activation_range);
     }
-    const bool on_tendon = a.transmission == TransmissionType::tendon;
-    const double scale = on_tendon ? forces.tendon_scale[s.actuators[i].target] : 1.0;
-    range(Kind::force_range, i, scale * forces.raw_force[i], a.force_range);
+    if (a.force_range)
+      visit(
+          on_side(Kind::force_range, i, forces.saturation.actuator[i], forces.end_force[i], *a.force_range));
   }
   for (const TurningServo& servo : forces.turning) {
     const int i = servo.actuator;
@@ -55,8 +58,10 @@ void for_each_kink(const Model& model, const ForceWork& forces, const ForceArgum
     if (rest.low < rest.high)
       visit(in_range(Kind::tendon_rest, index, forces.tendon_length[index], {rest.low, rest.high}));
   }
-  for (const LimitedJoint& joint : forces.limited) {
-    range(Kind::joint_force_range, joint.dof, forces.before_limits[joint.dof], joint.range);
+  for (size_t k = 0; k < forces.limited.size(); ++k) {
+    const LimitedJoint& joint = forces.limited[k];
+    visit(on_side(Kind::joint_force_range, joint.dof, forces.saturation.joint[k], forces.end_drive[joint.dof],
+                  *joint.range));
   }
 }
 

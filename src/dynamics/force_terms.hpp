@@ -45,11 +45,11 @@ bool on_scalar_joint(const Model& model, int actuator);
 
 // ---- actuators.cpp: inputs and forces within limits, and how much of the slope is theirs
 void evaluate_actuators(const Model& model, ForceWork& work, const double* activation, const double* u,
-                        double dt);
+                        double dt, const Saturation* held);
 std::vector<LimitedJoint> find_limited_joints(const Model& model);
 std::vector<TurningServo> find_turning_servos(const Model& model);
 double total_gain(const Model& model, const ForceWork& work, int actuator);
-void limit_joint_forces(ForceWork& work);
+void limit_joint_forces(ForceWork& work, const Saturation* held);
 void evaluate_slope(const Model& model, ForceWork& work);
 
 // ---- wrench_fields.cpp

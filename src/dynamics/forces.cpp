@@ -59,10 +59,16 @@ ForceWork::ForceWork(const Model& model)
       turns(zeros(model.nu())),
       before_limits(zeros(model.nv())),
       unlimited(zeros(model.nv())),
+      servo_gain(zeros(model.nv())),
       slope_gain(zeros(model.nv())),
+      end_force(zeros(model.nu())),
+      end_drive(zeros(model.nv())),
       frames(find_frame_transmissions(model)),
       limited(find_limited_joints(model)),
       turning(find_turning_servos(model)) {
+  saturation.actuator.resize(model.nu());
+  saturation.joint.resize(limited.size());
+  saturable.reserve(model.nu());
   const int ntendon = static_cast<int>(model.structure().tendons.size());
   for (VectorX* vector :
        {&tendon_length, &tendon_velocity, &tendon_pull, &tendon_drive, &tendon_sum, &tendon_scale}) {
@@ -75,7 +81,7 @@ ForceWork::ForceWork(const Model& model)
 
 void applied_forces(const Model& model, const Data& data, ForceWork& work, const ConstVectorRef& q,
                     const ConstVectorRef& v, const ConstVectorRef& activation, const ConstVectorRef& u,
-                    double dt) {
+                    double dt, const Saturation* held) {
   require_size("q", q.size(), model.nq());
   require_size("v", v.size(), model.nv());
   require_size("activation", activation.size(), model.na());
@@ -88,7 +94,7 @@ void applied_forces(const Model& model, const Data& data, ForceWork& work, const
   add_wrenches(model, data, work);
 
   measure_transmissions(model, data, work, q.data(), v.data());
-  evaluate_actuators(model, work, activation.data(), u.data(), dt);
+  evaluate_actuators(model, work, activation.data(), u.data(), dt, held);
   transmit_forces(model, work, q.data());
   add_tendon_forces(model, work);
   if (work.thrust.active) {
@@ -97,7 +103,7 @@ void applied_forces(const Model& model, const Data& data, ForceWork& work, const
     sum_subtrees(model, work.thrust);
     for (int d = 0; d < model.nv(); ++d) work.actuator[d] += projected(model, data, work.thrust, d);
   }
-  limit_joint_forces(work);
+  limit_joint_forces(work, held);
   work.tau = work.passive + work.actuator;
   evaluate_slope(model, work);
 }

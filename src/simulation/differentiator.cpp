@@ -47,7 +47,8 @@ bool StepDifferentiator::prepare(StepWorkspace& last) {
 
 void StepDifferentiator::certify(const StepWorkspace& last, GradientCertificate& certificate) {
   if (contact_) return contact_->certify(certificate);
-  certificate = {.impulse_margin = INFINITY, .velocity_margin = INFINITY};
+  const ServoMargin servos = servo_margin(last.model(), last.free->free.forces, last.dt());
+  certificate = {.impulse_margin = servos.impulse, .velocity_margin = servos.velocity};
   certificate.one_sided = at_force_kink(last.model(), last.free->free, last.dt());
 }
 

@@ -49,7 +49,7 @@ bool DisturbedStep::begin(const State& start, const Input& input) {
   if (input_.forces.size() == 0) input_.forces.setZero(model.nv());
   found_.entries.clear();
   if (!take(model, *settings_.dt, input_, end_, false)) return false;
-  if (contact_) modes_ = freeze(contact_->rows, contact_->contacts);
+  if (contact_) modes_ = freeze(*contact_);
   found_ = guess_;
   return true;
 }

@@ -24,7 +24,7 @@ class FrozenRollout {
     WarmStart warm;
     for (Eigen::Index i = 0; i < controls.cols(); ++i) {
       step(controls.col(i), state, warm);
-      modes_.push_back(freeze(work_.rows, work_.contacts));
+      modes_.push_back(freeze(work_));
     }
   }
 

@@ -1,6 +1,7 @@
 #include "articula/steppers/free_motion.hpp"
 
 #include "articula/dynamics/crba.hpp"
+#include "articula/dynamics/saturation.hpp"
 #include "articula/kinematics/manifold.hpp"
 #include "articula/model/sizes.hpp"
 
@@ -13,9 +14,11 @@ FreeMotionWork::FreeMotionWork(const Model& model)
       activation(model.na()),
       control(VectorX::Zero(model.nu())),
       wrenches(Matrix6X::Zero(6, model.nbody())),
+      bias(model.nv()),
       unbalanced(model.nv()),
       h_slope(model.nv()),
-      acceleration(model.nv()) {}
+      acceleration(model.nv()),
+      saturation(forces.saturation) {}
 
 namespace {
 
@@ -75,6 +78,19 @@ void keep_arguments(FreeMotionWork& work, const State& state, const Input& input
   if (work.has_wrenches) work.wrenches = input.wrenches;
 }
 
+// All that depends on which servos are at their limits.
+StepStatus move_freely(const Model& model, Data& data, FreeMotionWork& work, double h, const Input& input,
+                       VectorRef v_free) {
+  work.unbalanced = work.forces.tau - work.bias;
+  if (input.forces.size() > 0) work.unbalanced += input.forces;
+  work.h_slope = h * work.forces.slope;
+  if (!factor_mass_matrix(model, data, work.h_slope.data())) return StepStatus::singular_mass;
+  work.acceleration = work.unbalanced;
+  solve_mass_matrix(model, data, work.acceleration);
+  v_free = work.v + h * work.acceleration;
+  return v_free.allFinite() ? StepStatus::ok : StepStatus::result_not_finite;
+}
+
 }  // namespace
 
 bool has_direction(const double* quaternion) {
@@ -92,7 +108,7 @@ int joint_without_direction(const Model& model, const ConstVectorRef& q) {
 }
 
 StepStatus free_velocity(const Model& model, Data& data, FreeMotionWork& work, const StepSettings& settings,
-                         const State& state, const Input& input, VectorRef v_free) {
+                         const State& state, const Input& input, VectorRef v_free, const Saturation* held) {
   const double h = settings.dt;
   if (!(h > 0.0 && std::isfinite(h))) throw Error(fmt::format("dt must be positive, not {}", h));
   require_sizes(model, state, input);
@@ -103,17 +119,25 @@ StepStatus free_velocity(const Model& model, Data& data, FreeMotionWork& work, c
   place_kinematic_bodies(model, data, input);
 
   const DynamicsOptions options{work.external(), settings.implicit_gyroscopic ? h : 0.0};
-  bias_forces(model, data, work.q, work.v, work.unbalanced, options);
-  applied_forces(model, data, work.forces, work.q, work.v, work.activation, work.control, h);
-  work.unbalanced = work.forces.tau - work.unbalanced;
-  if (input.forces.size() > 0) work.unbalanced += input.forces;
+  bias_forces(model, data, work.q, work.v, work.bias, options);
+  applied_forces(model, data, work.forces, work.q, work.v, work.activation, work.control, h, held);
   composite_mass_matrix(model, data);
-  work.h_slope = h * work.forces.slope;
-  if (!factor_mass_matrix(model, data, work.h_slope.data())) return StepStatus::singular_mass;
-  work.acceleration = work.unbalanced;
-  solve_mass_matrix(model, data, work.acceleration);
-  v_free = work.v + h * work.acceleration;
-  return v_free.allFinite() ? StepStatus::ok : StepStatus::result_not_finite;
+  StepStatus status = move_freely(model, data, work, h, input, v_free);
+  // All at once that should change is fastest, one by one ends for certain; far more than is ever needed.
+  const int together = 8, most = together + 16 * static_cast<int>(work.forces.saturable.size() + 1);
+  for (int k = 0; held == nullptr && status == StepStatus::ok; ++k) {
+    measure_end_forces(work.forces, work.v, v_free);
+    if (!next_saturation(model, work.forces, k >= together, work.saturation)) break;
+    if (k == most) return StepStatus::servos_not_settled;
+    status = free_velocity_again(model, data, work, h, input, v_free, work.saturation);
+  }
+  return status;
+}
+
+StepStatus free_velocity_again(const Model& model, Data& data, FreeMotionWork& work, double h,
+                               const Input& input, VectorRef v_free, const Saturation& held) {
+  applied_forces(model, data, work.forces, work.q, work.v, work.activation, work.control, h, &held);
+  return move_freely(model, data, work, h, input, v_free);
 }
 
 }  // namespace articula

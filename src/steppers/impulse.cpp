@@ -4,8 +4,10 @@
 #include <cmath>
 #include <limits>
 
+#include "articula/collision/passing.hpp"
 #include "articula/dynamics/activation.hpp"
 #include "articula/dynamics/crba.hpp"
+#include "articula/dynamics/saturation.hpp"
 #include "articula/kinematics/manifold.hpp"
 #include "articula/kinematics/motion.hpp"
 #include "warm_start.hpp"
@@ -17,7 +19,8 @@ namespace {
 int contact_capacity(const collision::Colliders& colliders, int wanted) {
   if (wanted > 0) return wanted;
   const std::size_t n = colliders.list().size();
-  const std::size_t pairs = colliders.swept() ? 16 * n : 4 * colliders.pairs().size();
+  constexpr std::size_t passing = 8;  // beside the four contacts of a pair
+  const std::size_t pairs = colliders.swept() ? 16 * n : 4 * colliders.pairs().size() + passing;
   return static_cast<int>(std::min(pairs, 64 + 12 * n));
 }
 
@@ -199,16 +202,25 @@ bool outran(const Model& model, Data& data, ImpulseWork& work, double h) {
 }
 
 constexpr int most_passes = 5;
+// Of servos that change sides: all at once for a while, then one by one.
+constexpr int turns_together = 6, most_turns = 40;
 constexpr double everything = std::numeric_limits<double>::infinity();  // a speed at which nothing parts
 
 }  // namespace
+
+FrozenModes freeze(const ImpulseWork& work) {
+  FrozenModes frozen = freeze(work.rows, work.contacts);
+  frozen.saturation = work.free.forces.saturation;
+  return frozen;
+}
 
 StepReport impulse_step(const Model& model, Data& data, ImpulseWork& work, const ImpulseSettings& settings,
                         const Input& input, State& state, WarmStart& warm) {
   StepReport report;
   const double h = settings.dt, gravity_step = h * norm(model.gravity());
-  report.status =
-      free_velocity(model, data, work.free, {h, settings.implicit_gyroscopic}, state, input, work.v_free);
+  const bool held = settings.frozen != nullptr && !settings.frozen->saturation.actuator.empty();
+  report.status = free_velocity(model, data, work.free, {h, settings.implicit_gyroscopic}, state, input,
+                                work.v_free, held ? &settings.frozen->saturation : nullptr);
   if (report.status != StepStatus::ok) return report;
   RowSettings row_settings{h, settings.law, settings.recovery_speed,
                            settings.bounce_speed < 0.0 ? 2.0 * gravity_step : settings.bounce_speed};
@@ -220,8 +232,10 @@ StepReport impulse_step(const Model& model, Data& data, ImpulseWork& work, const
   for (size_t i = 0; i < work.speed.size(); ++i)
     work.contacts.reach[i] = 1.2 * h * work.speed[i] + h * gravity_step;
   work.rows.begin();
-  bool faster = true;
-  for (int pass = 0; pass < most_passes; ++pass) {
+  work.contacts.passing.clear();
+  if (settings.frozen != nullptr) settings.frozen->call_passing(work.colliders, work.contacts);
+  bool faster = true, settled = true;
+  for (int pass = 0, turns = 0; pass < most_passes;) {
     if (faster)
       report.overflow =
           detect(work.colliders, model, data, work.contacts) == collision::DetectStatus::overflow;
@@ -235,27 +249,42 @@ StepReport impulse_step(const Model& model, Data& data, ImpulseWork& work, const
       work.rows.move_idle(model, data, work.colliders, work.contacts, h, state.q, work.v_next);
       if (!faster) break;
       propagate_motion(model, data, state.v.data(), nullptr);
+      ++pass;
       continue;
     }
     // What the pass before found is the best guess for a pass with more rows.
-    const WarmStart& start = pass == 0 ? warm : work.again;
-    const bool guess =
-        (settings.warm_start || pass > 0) && start.law == settings.law && !start.entries.empty();
+    const bool again = pass + turns > 0;
+    const WarmStart& start = again ? work.again : warm;
+    const bool guess = (settings.warm_start || again) && start.law == settings.law && !start.entries.empty();
     if (guess) read_warm_start(start, work.rows, gravity_step);
     solve_islands(work, gravity_step, guess, report);
     apply_impulses(model, data, work);
     if (!work.v_next.allFinite()) break;
     if (work.rows.size() > 0) {
       faster = outran(model, data, work, h);
+      // Told of as long as another pass can heed it.
+      if (pass + 1 < most_passes) faster |= find_passing(work.colliders, data, work.contacts, h);
       work.rows.move_idle(model, data, work.colliders, work.contacts, h, state.q, work.v_next);
     }
     work.idle_velocity = work.rows.least_idle_velocity();
     const bool missing = work.idle_velocity < 0.0;
-    if (work.rows.size() == 0 || (!faster && !missing)) break;
+    measure_end_forces(work.free.forces, state.v, work.v_next);
+    const bool saturates =
+        next_saturation(model, work.free.forces, turns >= turns_together, work.free.saturation);
+    settled = !saturates || turns < most_turns;
+    if (work.rows.size() == 0 || !settled || (!faster && !missing && !saturates)) break;
     write_warm_start(work.rows, settings.law, work.again);
     if (missing) work.rows.call_idle(row_settings.parting_speed);
     if (pass + 2 == most_passes) row_settings.parting_speed = everything;
     propagate_motion(model, data, state.v.data(), nullptr);
+    ++(saturates ? turns : pass);
+    if (!saturates) continue;
+    report.status = free_velocity_again(model, data, work.free, h, input, work.v_free, work.free.saturation);
+    if (report.status != StepStatus::ok) return report;
+  }
+  if (!settled) {
+    report.contact = SolveStatus::inexact;
+    report.residual = std::max(report.residual, saturation_error(model, work.free.forces));
   }
   report.rows = work.rows.size();
   report.contacts = static_cast<int>(work.contacts.list.size());

@@ -12,6 +12,7 @@ std::string_view to_string(StepStatus status) {
     case StepStatus::input_not_finite: return "input not finite";
     case StepStatus::singular_mass: return "singular mass matrix";
     case StepStatus::result_not_finite: return "result not finite";
+    case StepStatus::servos_not_settled: return "servos not settled";
   }
   return "unknown";
 }

@@ -38,11 +38,15 @@ struct Watch {
   double deepest = 0.0, flagged = 0.0;
   int deepest_at = 0, deep = 0, flags = 0;
   bool overflow = false;
+  StepContact worst;  // the deepest contact of all
 
-  void see(const StepReport& report, int at) {
+  void see(const Step& step, int at) {
+    const StepReport& report = step.report;
     if (report.deepest > deepest) {
       deepest = report.deepest;
       deepest_at = at;
+      for (const StepContact& contact : step.contacts)
+        if (-contact.distance > 0.9 * deepest) worst = contact;
     }
     deep += report.deepest > 1e-3;
     overflow |= report.overflow;
@@ -67,13 +71,14 @@ TEST_P(endurance, random_controls_break_nothing) {
       for (int i = 0; i < steps() && step.ok(); ++i) {
         if (i % 20 == 0) shake(model, random, step.input.controls);
         simulation.step(step.next, step.input, step);
-        watch.see(step.report, i);
+        watch.see(step, i);
       }
     });
     EXPECT_EQ(step.status(), StepStatus::ok) << to_string(step.status()) << " at " << step.start.time;
     EXPECT_TRUE(step.next.q.allFinite() && step.next.v.allFinite());
     EXPECT_FALSE(watch.overflow);
-    EXPECT_LT(watch.deepest, 1e-3) << watch.deep << " steps, the worst is number " << watch.deepest_at;
+    EXPECT_LT(watch.deepest, 1e-3) << watch.deep << " steps, the worst is number " << watch.deepest_at
+                                   << " of seed " << seed() << ": " << contact_name(model, watch.worst);
     EXPECT_LT(watch.flagged, 1e-4) << watch.flags << " flagged steps";
     if (bench::counts_allocations()) EXPECT_EQ(allocations, 0u);
   }

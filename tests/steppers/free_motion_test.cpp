@@ -32,7 +32,8 @@ struct Case {
   }
 };
 
-// (M + h diag(slope)) v+ = (M + h diag(slope)) v + h (tau + forces - c), solved densely.
+// (M + h diag(slope)) v+ = (M + h diag(slope)) v + h (tau + forces - c), solved densely, with servos at the
+// limits that the step found (saturation_test.cpp).
 TEST(free_velocity, solves_its_equations) {
   const double h = 0.01;
   for (int seed = 0; seed < 60; ++seed) {
@@ -48,7 +49,8 @@ TEST(free_velocity, solves_its_equations) {
     MatrixX M(nv, nv);
     bias_forces(c.model, fresh, c.start.q, c.start.v, bias,
                 {.external = &c.input.wrenches, .gyroscopic_step = h});
-    applied_forces(c.model, fresh, forces, c.start.q, c.start.v, c.start.activation, c.input.controls, h);
+    applied_forces(c.model, fresh, forces, c.start.q, c.start.v, c.start.activation, c.input.controls, h,
+                   &work.forces.saturation);
     crba(c.model, fresh, c.start.q);
     dense_mass_matrix(c.model, fresh, M);
     M.diagonal() += h * forces.slope;

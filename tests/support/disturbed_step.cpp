@@ -19,7 +19,7 @@ DisturbedStep::DisturbedStep(Scene& scene)
   const StepReport report = impulse_step(scene.model, data_, work_, scene.settings, scene.input, next_, cold);
   EXPECT_EQ(report.status, StepStatus::ok);
   EXPECT_TRUE(derivatives_.prepare(scene.model, data_, work_, scene.settings));
-  frozen_ = freeze(work_.rows, work_.contacts);
+  frozen_ = freeze(work_);
 }
 
 VectorX DisturbedStep::along(const VectorX& dz) {

@@ -13,6 +13,13 @@ struct Contact {
 
 enum class DetectStatus { ok, overflow };
 
+// Two features that meet within a step although neither is near the other when it begins (passing.hpp).
+struct PassingFeatures {
+  ColliderPair pair;
+  Feature feature_a, feature_b;
+  Vec3 normal;  // about that of their contact
+};
+
 // Workspace of one thread. Nothing is allocated after construction.
 struct Contacts {
   explicit Contacts(const Colliders& colliders,
@@ -20,13 +27,16 @@ struct Contacts {
   // After the colliders' numbers have changed.
   void set_numbers(const Colliders& colliders);
 
-  // ---- results of detect, in the order of (pair, feature)
+  // ---- results of detect, in the order of (pair, feature); then those of `passing`
   std::vector<Contact> list;
+  int passing_begin = 0;  // in list
   DetectStatus status = DetectStatus::ok;
 
   // ---- set by the user: how much farther than its margin each collider looks (what it may move within a
   // step)
   std::vector<double> reach;  // per collider, zero at first
+  // Contacts besides those that detect finds by itself.
+  std::vector<PassingFeatures> passing;
 
   // ---- where the colliders are; placements are made when first needed
   std::vector<Placement> placement;  // per collider, valid where `placed`

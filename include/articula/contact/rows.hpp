@@ -17,6 +17,7 @@
 #include "articula/collision/detect.hpp"
 #include "articula/contact/constraints.hpp"
 #include "articula/contact/solution.hpp"
+#include "articula/dynamics/forces.hpp"
 
 namespace articula {
 
@@ -43,13 +44,18 @@ struct FrozenModes {
     SlideState slide;
     collision::ContactFrame frame;  // in which lam and slide are
     int collider_a = -1, collider_b = -1;
-    Vec3 position;  // where the contact was
+    Vec3 position;         // where the contact was
+    bool passing = false;  // of these features, which detect does not find by itself
+    collision::Feature feature_a, feature_b;
   };
   std::vector<Entry> entries;
+  Saturation saturation;                       // of servos; empty: decided by the step
   const Entry* find(std::uint64_t key) const;  // null: not there
   // The keys of contacts, one by one. Where features tie (equal faces on each other) the slightest motion
   // gives a contact other ones: it keeps the key that the contact of its pair had that was there.
   std::vector<std::uint64_t> keys_of(const collision::Contacts& contacts) const;
+  // Contacts that detect is told of (collision/passing.hpp).
+  void call_passing(const collision::Colliders& colliders, collision::Contacts& contacts) const;
   // The entry with lam and slide in another frame: tangents are a choice that may jump.
   static Entry in_frame(const Entry& entry, const collision::ContactFrame& frame);
 };

@@ -10,11 +10,11 @@ struct ForceSwitch {
   enum class Kind {
     control_range,       // actuator: its control
     activation_range,    // actuator: its activation a step later
-    force_range,         // actuator: its force
+    force_range,         // actuator: its force, at the end of the step where that decides (saturation.hpp)
     servo_turn,          // actuator: the whole turns that its servo leaves out
     tendon_force_range,  // tendon: the sum of its actuators
     tendon_rest,         // tendon: within or beyond the dead band of its spring
-    joint_force_range,   // dof: the sum of its actuators
+    joint_force_range,   // dof: the sum of its actuators, likewise
     drag_direction       // body: sign of a velocity through the medium; forces are once differentiable there
   };
   Kind kind = Kind::control_range;

@@ -42,12 +42,26 @@ struct FrameTransmission {
 struct LimitedJoint {
   int dof = 0;
   std::optional<Vector2> range;
+  double rounding = 0.0;  // N, N m: what end_drive is not sure of
 };
 
 // A servo, f = k (a - l) + ..., of an angle: about a ball joint, or of a frame about its reference frame.
 struct TurningServo {
   int actuator = 0;
   int gear = 0;  // theta: the turning part of its gear
+};
+
+// On which side of its range every force is: -1 and 1 at its ends, 0 within.
+struct Saturation {
+  std::vector<signed char> actuator;  // nu: force_range
+  std::vector<signed char> joint;     // per limited joint: actuator_force_range
+};
+
+// An actuator on a hinge or slide with a force_range, whose force falls as the joint gets faster.
+struct SaturableServo {
+  int actuator = 0, dof = 0;
+  double gain = 0.0;      // -df / dv_dof, positive
+  double rounding = 0.0;  // N: what end_force is not sure of
 };
 
 struct ForceWork {
@@ -68,7 +82,13 @@ struct ForceWork {
   VectorX tendon_sum, tendon_scale;  // ntendon: sum of raw forces, and what limits it
   VectorX before_limits;             // nv: actuator, before joints limit it
   VectorX unlimited;                 // nv: 1, or 0 where a joint's actuator_force_range holds
+  VectorX servo_gain;                // nv: -d before_limits / dv of actuators within their own ranges
   VectorX slope_gain;                // nv: the actuators' share of slope
+  // ---- limits, and what they limit (saturation.hpp)
+  Saturation saturation;
+  std::vector<SaturableServo> saturable;  // those of the last call
+  VectorX end_force;                      // nu: f before limits, at the end of the step once that is known
+  VectorX end_drive;                      // nv: before_limits, at the end of the step once that is known
   WrenchField drag, compensation, thrust;
   std::vector<FrameTransmission> frames;
   std::vector<LimitedJoint> limited;
@@ -79,10 +99,11 @@ struct ForceWork {
 // After forward_kinematics and propagate_motion for (q, v): rnea and bias_forces call both.
 //
 // slope is joint damping (with what actuators reflect to the joint) plus, on hinges and slides, the velocity
-// gain -m^2 (gain_2 a + bias_2) of actuators that are within their limits, whatever its sign. Tendon
-// dampers, actuators on balls, free joints, tendons and frames, and drag are not in it: they couple joints.
+// gain -m^2 (gain_2 a + bias_2) of actuators that are within their limits, whatever its sign. Limits hold
+// where forces at v are beyond them; with `held`, those of hinges and slides hold as it says. Tendon dampers,
+// actuators on balls, free joints, tendons and frames, and drag are not in it: they couple joints.
 void applied_forces(const Model& model, const Data& data, ForceWork& work, const ConstVectorRef& q,
                     const ConstVectorRef& v, const ConstVectorRef& activation, const ConstVectorRef& u,
-                    double dt);
+                    double dt, const Saturation* held = nullptr);
 
 }  // namespace articula

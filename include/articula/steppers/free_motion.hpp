@@ -6,7 +6,8 @@
 //
 // tau are all applied forces (dynamics/forces.hpp) and slope is the part of -dtau/dv taken implicitly: joint
 // damping, and the velocity gains of servos on hinges and slides. What couples joints (tendon dampers,
-// servos on tendons, frames and balls, drag) is taken at v.
+// servos on tendons, frames and balls, drag) is taken at v. Which servos are at a limit is decided by v_free
+// (dynamics/saturation.hpp), and once more by v+ if contact changes it.
 
 #include "articula/dynamics/forces.hpp"
 #include "articula/steppers/step.hpp"
@@ -22,9 +23,11 @@ struct FreeMotionWork {
   VectorX control;            // nu
   ExternalWrenches wrenches;  // 6 x nbody, if has_wrenches
   bool has_wrenches = false;
-  VectorX unbalanced;    // nv: right-hand side above
-  VectorX h_slope;       // nv: h slope
-  VectorX acceleration;  // nv: a
+  VectorX bias;           // nv: c - J^T wrenches
+  VectorX unbalanced;     // nv: right-hand side above
+  VectorX h_slope;        // nv: h slope
+  VectorX acceleration;   // nv: a
+  Saturation saturation;  // what next_saturation wants
 
   const ExternalWrenches* external() const { return has_wrenches ? &wrenches : nullptr; }
 };
@@ -36,8 +39,13 @@ int joint_without_direction(const Model& model, const ConstVectorRef& q);
 
 // Fills v_free (nv), and leaves in `data` the kinematics for (q, v) and in data.mass, data.factor the mass
 // matrix and the factor of M + h diag(slope). Throws Error for a dt that is not positive, and for sizes.
+// held: limits of servos hold as it says, and are not decided.
 [[nodiscard]] StepStatus free_velocity(const Model& model, Data& data, FreeMotionWork& work,
                                        const StepSettings& settings, const State& state, const Input& input,
-                                       VectorRef v_free);
+                                       VectorRef v_free, const Saturation* held = nullptr);
+
+// The same once more at the same state, which data.link_v must be of, with servos limited as `held` says.
+[[nodiscard]] StepStatus free_velocity_again(const Model& model, Data& data, FreeMotionWork& work, double h,
+                                             const Input& input, VectorRef v_free, const Saturation& held);
 
 }  // namespace articula

@@ -7,7 +7,9 @@
 // 2. contacts of everything that may touch within the step (collision/detect.hpp)
 // 3. rows and their problems (contact/rows.hpp)
 // 4. impulses, island by island (solvers/solver.hpp)
-// 5. v+, q+, activations. If something got faster than stage 2 expected, once more from there.
+// 5. v+, q+, activations. If something got faster than stage 2 expected, once more from there; if servos are
+// at
+//    other limits with v+ than with v_free, once more with these.
 
 #include "articula/contact/rows.hpp"
 #include "articula/solvers/solver.hpp"
@@ -67,6 +69,9 @@ struct ImpulseWork {
   double idle_velocity = 0.0;  // m/s, at least this fast part the contacts and ends of ranges without a row
   bool ambiguous = false;  // some island has other solutions, or is not known to have the smallest impulses
 };
+
+// The modes of the step that was taken, those of servos among them.
+FrozenModes freeze(const ImpulseWork& work);
 
 // Takes `state` one step on, in place, unless the report's status says that it could not. warm: read, then
 // written.

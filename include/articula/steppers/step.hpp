@@ -35,6 +35,7 @@ enum class StepStatus {
   input_not_finite,   // the step was not taken; the state is as it was
   singular_mass,      // the mass matrix has no factor here; the state is as it was
   result_not_finite,  // numbers overflowed; the state is as it was
+  servos_not_settled  // no choice of servos at their limits was found; the state is as it was
 };
 
 std::string_view to_string(StepStatus status);
