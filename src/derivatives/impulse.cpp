@@ -134,7 +134,6 @@ void ImpulseDerivatives::Work::find_all_slots() {
 }
 
 bool ImpulseDerivatives::Work::factor_laws() {
-  if (only_first) return true;
   const ContactRows& rows = step->rows;
   const auto& islands = rows.islands();
   if (laws.size() < islands.size()) laws.resize(islands.size());
@@ -322,7 +321,7 @@ void ImpulseDerivatives::residual_against(const ConstVectorRef& y, VectorRef z_b
 
   std::fill(w.dsigma.begin(), w.dsigma.end(), 0.0);
   const auto& islands = w.step->rows.islands();
-  for (size_t k = 0; k < islands.size() && !w.only_first; ++k)
+  for (size_t k = 0; k < islands.size(); ++k)
     w.laws[k].add_explicit_transposed(y.data() + w.nv + islands[k].row_begin,
                                       w.dsigma.data() + islands[k].row_begin);
   std::copy(y.data() + w.nv, y.data() + w.nv + w.rho.size(), w.rho.begin());

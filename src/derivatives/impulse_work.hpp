@@ -69,7 +69,7 @@ struct ImpulseDerivatives::Work {
   bool may_choose() const;
   void find_choice(bool with_parameters);
   bool shift_step(const VectorX& v1, const std::vector<double>& lam1, const std::vector<double>& soft1,
-                  double by, int side, bool only_first = false);
+                  double by, int side);
   bool begin_choices(int island, std::vector<double>& lam1, std::vector<double>& softening);
   void add_choice_vectors(int island, int index);
   double short_shift(const std::vector<double>& lam1, const std::vector<double>& soft1) const;
@@ -187,7 +187,6 @@ struct ImpulseDerivatives::Work {
     RowMatrix blocks, rows;  // nv and rows x dofs
   } slack;
   bool wants_choice = true;
-  bool only_first = false;     // products against covectors of r1 alone: the laws are not needed
   double not_followed = 0.0;   // of the last direction: friction at its bound that it would make slide
   double cannot_follow = 0.0;  // of the parameters that were examined
   VectorX chosen;              // unknowns

@@ -29,8 +29,7 @@ constexpr double shift = 1e-4;  // of impulses and velocities, relative
 }  // namespace
 
 bool ImpulseDerivatives::Work::shift_step(const VectorX& v1, const std::vector<double>& lam1,
-                                          const std::vector<double>& soft1, double by, int side,
-                                          bool only_first_of_it) {
+                                          const std::vector<double>& soft1, double by, int side) {
   if (!shifted[side]) shifted[side] = std::make_unique<Shifted>(*model, *step);
   Shifted& s = *shifted[side];
   if (!s.same) {
@@ -45,7 +44,6 @@ bool ImpulseDerivatives::Work::shift_step(const VectorX& v1, const std::vector<d
   }
   s.derivatives.work_->wants_choice = false;
   s.derivatives.work_->given_modes = &modes;
-  s.derivatives.work_->only_first = only_first_of_it;
   return s.derivatives.prepare(*model, s.data, s.step, settings);
 }
 
