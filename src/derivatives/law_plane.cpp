@@ -8,9 +8,11 @@
 namespace articula {
 
 // One unknown x for both tangents, lam = (1, ratio) x with ratio = g_21 / g_11: the smallest impulses that do
-// what either could. Its equation is (1, ratio) . sigma = 0, so that K stays symmetric.
-void LawSystem::leave_out_tangents() {
-  constexpr double still = 1e-20, parallel = 1e-14;
+// what either could. Its equation is (1, ratio) . sigma = 0, so that K stays symmetric. Two that have all the
+// friction they can have, beside something that slides, stay apart: their impulses are those of their bounds.
+void LawSystem::leave_out_tangents(const double* lam) {
+  constexpr double still = 1e-20, parallel = 1e-14, all = 1.0 - 1e-9;
+  const bool bounds_matter = problem_.law == FrictionLaw::pyramid && slides();
   for (const Block& block : problem_.blocks) {
     const int n = block.first, first = n + 1, second = n + 2;
     if (block.kind != BlockKind::contact) continue;
@@ -23,6 +25,10 @@ void LawSystem::leave_out_tangents() {
     const double g1 = problem_.g(first, first), g2 = problem_.g(second, second),
                  g12 = problem_.g(first, second);
     if (idle(first) || idle(second) || g1 * g2 - g12 * g12 > parallel * g1 * g2) continue;
+    const auto full = [&](int row) {
+      return std::abs(lam[row]) >= all * block.mu[row - first] * lam[n] && lam[n] > 0.0;
+    };
+    if (bounds_matter && full(first) && full(second)) continue;
     left_out_.push_back({.row = second, .normal = n, .ratio = g12 / g1});
     const auto joint = std::find_if(unknowns_.begin(), unknowns_.end(),
                                     [&](const ModeUnknown& u) { return !u.across && u.row == first; });

@@ -51,7 +51,7 @@ bool LawSystem::prepare(const ContactProblem& problem, const RowMode* mode, cons
   if (softness > 0.0)
     soften_problem(softness);
   else if (slack_ <= contradicts)
-    leave_out_tangents();
+    leave_out_tangents(lam);
   symmetric_ = std::all_of(unknowns_.begin(), unknowns_.end(), [&](const ModeUnknown& u) {
     return (u.tangents == 0 || joined(u)) && u.compliance == 0.0;
   });

@@ -100,7 +100,7 @@ class LawSystem {
  private:
   bool factor();
   void soften_problem(double softness);
-  void leave_out_tangents();
+  void leave_out_tangents(const double* lam);
   // Two tangents in one.
   bool joined(const ModeUnknown& u) const {
     return !u.across && u.tangents > 0 && u.row != problem_.blocks[u.block].first;
