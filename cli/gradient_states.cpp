@@ -30,6 +30,7 @@ constexpr int together = 20;    // states that one generator makes
 constexpr int patience = 60;    // candidates passed over, per state, until flight will do
 constexpr int shyness = 2;      // candidates passed over, per state, until robots are made to touch something
 constexpr int reluctance = 20;  // until they are put next to something
+constexpr int idleness = 6;     // until those that only meet the ends of their ranges are
 constexpr double bearable = 0.005;  // m: overlaps
 constexpr int less_patience = 12;   // until what is rare need not be there
 
@@ -66,12 +67,17 @@ class Trajectories {
     for (int e = 0; e < events; ++e)
       missing[e] = can[e] ? static_cast<int>(std::lround(wanted[e] * count)) : 0;
     begin();
+    bool some_agree = false;
     for (int made = 0, passed_over = 0; made < count;) {
       CheckedState next = sample();
       Events seen;
-      if (!events_after(next, seen) && passed_over++ < patience * count) continue;
+      const bool agrees = events_after(next, seen);
+      some_agree |= agrees;
+      // Links that are built into each other contradict each other in every state.
+      if (!agrees && passed_over++ < (some_agree ? patience : 1) * count) continue;
       insists_ = missing[carries] > 0 && passed_over > shyness * count;
-      reaches_ = missing[carries] > 0 && passed_over > reluctance * count;
+      reaches_ = (missing[carries] > 0 && passed_over > reluctance * count) ||
+                 (missing[slides] > 0 && passed_over > idleness * count);
       stretches_ = missing[at_limit] > 0 && passed_over > shyness * count;
       touched_ = seen[carries];
       bool welcome = std::accumulate(missing.begin(), missing.end(), 0) < count - made;

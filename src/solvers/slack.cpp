@@ -126,6 +126,7 @@ bool yield_to_contradiction(Task& task, bool with_friction) {
   if (pivot(task, compliance) != Outcome::verified)
     std::copy(work.first.begin(), work.first.end(), task.guess);
   if (!find_balance(task) || !biases_contradict(task, with_friction)) return false;
+  task.contradicts = true;
   work.relaxed.assign(given.b, given.b + given.size);
   for_biased_rows(
       given, [&](const Block& block, int i) { work.relaxed[i] += given.mobility(block) * work.balance[i]; });

@@ -1,6 +1,7 @@
 #include "articula/solvers/solver.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -82,18 +83,21 @@ bool search(Task& task) {
   }
   if (problem.size <= small && pivot_by_dantzig(task)) return true;
   const bool fits_table = lemke_pairs(problem) <= table_size;
+  std::array<RowMode, table_size> started;  // Lemke's method guesses anew
+  if (fits_table) std::copy(work.first.begin(), work.first.end(), started.begin());
   if (fits_table && follow_lemke(task)) return true;
-  if (jammed) {  // from nothing, wherever this search came from
-    guess_modes(problem, task.guess, task.slides);
-    if (task.redundant > 0) free_redundant_equalities(problem, work.compliant, task.guess);
-    work.first.assign(task.guess, task.guess + problem.size);
+  if (fits_table) std::copy_n(started.begin(), problem.size, work.first.begin());
+  if (jammed) {
+    std::copy(work.first.begin(), work.first.end(), task.guess);
+    std::copy(work.first_slides.begin(), work.first_slides.end(), task.slides);
     if (yield_to_contradiction(task, true)) return true;
   }
   work.approximate.assign(problem.size, 0.0);
   work.dilated.assign(problem.size, 0.0);
   double best = contact_residual(problem, work.approximate.data());
   if (problem.size > large && (dilate_or_sweep(task) || sweep_on(task, 3000, best))) return true;
-  if (task.path_is_lost && loads_are_endless(problem, work.trial.data()) && waive_biases(task)) return true;
+  const bool hopeless = task.contradicts || loads_are_endless(problem, work.trial.data());
+  if (task.path_is_lost && hopeless && waive_biases(task)) return true;
   // Few, costly iterations that do not mind bad conditioning.
   work.trial.assign(problem.size, 0.0);
   const InteriorPoint::Settings attempts[] = {{}, {.most_iterations = 150, .start = 10.0, .patience = 0.3}};

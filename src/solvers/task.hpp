@@ -25,6 +25,7 @@ struct Task {
   bool warm = false;
   bool hasty = false;              // other searches are better where contradictions become more
   bool path_is_lost = false;       // Lemke's method ends nowhere: biases cannot be met, or nearly so
+  bool contradicts = false;        // biases do, as far as nothing slides
   int redundant = 0;               // rows of equalities that repeat others
   const double* centre = nullptr;  // impulses to stay near to; none: zero
 };
