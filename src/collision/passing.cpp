@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "apart.hpp"
 #include "articula/math/lie.hpp"
 #include "features.hpp"
 #include "frame_of_a.hpp"
@@ -90,9 +91,13 @@ bool find_passing(const Colliders& colliders, const Data& data, Contacts& contac
     const double reach = contacts.reach[at(pair.a)] + contacts.reach[at(pair.b)];
     const double size = std::min(size_of(a), size_of(b));
     if (reach < fast_margin * size) continue;
+    const Placement end_a = moved(colliders, data, pair.a, dt), end_b = moved(colliders, data, pair.b, dt);
+    // Most that do not overlap there are seen to along the normal that they have now.
+    const Vec3 axis =
+        transpose_times(collider_placement(colliders, data, pair.a).R, contacts.list[i].point.normal);
+    if (are_apart_along(a, end_a, b, end_b, -noticed * size, axis)) continue;
     ContactPoint points[max_contact_points], now;
-    const int count = collide_unchecked(a, moved(colliders, data, pair.a, dt), b,
-                                        moved(colliders, data, pair.b, dt), 0.0, points);
+    const int count = collide_unchecked(a, end_a, b, end_b, 0.0, points);
     for (int k = 0; k < count; ++k) {
       const PassingFeatures features{pair, points[k].feature_a, points[k].feature_b, points[k].normal};
       if (points[k].distance > -noticed * size || !can_pass(features.feature_a, features.feature_b)) continue;

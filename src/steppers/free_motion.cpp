@@ -126,8 +126,9 @@ StepStatus free_velocity(const Model& model, Data& data, FreeMotionWork& work, c
   // All at once that should change is fastest, one by one ends for certain; far more than is ever needed.
   const int together = 8, most = together + 16 * static_cast<int>(work.forces.saturable.size() + 1);
   for (int k = 0; held == nullptr && status == StepStatus::ok; ++k) {
-    measure_end_forces(work.forces, work.v, v_free);
-    if (!next_saturation(model, work.forces, k >= together, work.saturation)) break;
+    if (!measure_end_forces(model, work.forces, work.v, v_free) ||
+        !next_saturation(model, work.forces, work.v, v_free, k >= together, work.saturation))
+      break;
     if (k == most) return StepStatus::servos_not_settled;
     status = free_velocity_again(model, data, work, h, input, v_free, work.saturation);
   }

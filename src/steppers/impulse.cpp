@@ -268,11 +268,14 @@ StepReport impulse_step(const Model& model, Data& data, ImpulseWork& work, const
     }
     work.idle_velocity = work.rows.least_idle_velocity();
     const bool missing = work.idle_velocity < 0.0;
-    measure_end_forces(work.free.forces, state.v, work.v_next);
-    const bool saturates =
-        next_saturation(model, work.free.forces, turns >= turns_together, work.free.saturation);
+    // Without rows v+ is v_free, for which servos are settled unless other rows were there before.
+    const bool alone = work.rows.size() == 0;
+    if (alone && turns == 0) break;
+    const bool saturates = measure_end_forces(model, work.free.forces, state.v, work.v_next) &&
+                           next_saturation(model, work.free.forces, state.v, work.v_next,
+                                           turns >= turns_together, work.free.saturation);
     settled = !saturates || turns < most_turns;
-    if (work.rows.size() == 0 || !settled || (!faster && !missing && !saturates)) break;
+    if (!settled || (!saturates && (alone || (!faster && !missing)))) break;
     write_warm_start(work.rows, settings.law, work.again);
     if (missing) work.rows.call_idle(row_settings.parting_speed);
     if (pass + 2 == most_passes) row_settings.parting_speed = everything;

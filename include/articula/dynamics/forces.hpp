@@ -42,7 +42,6 @@ struct FrameTransmission {
 struct LimitedJoint {
   int dof = 0;
   std::optional<Vector2> range;
-  double rounding = 0.0;  // N, N m: what end_drive is not sure of
 };
 
 // A servo, f = k (a - l) + ..., of an angle: about a ball joint, or of a frame about its reference frame.
@@ -60,8 +59,7 @@ struct Saturation {
 // An actuator on a hinge or slide with a force_range, whose force falls as the joint gets faster.
 struct SaturableServo {
   int actuator = 0, dof = 0;
-  double gain = 0.0;      // -df / dv_dof, positive
-  double rounding = 0.0;  // N: what end_force is not sure of
+  double gain = 0.0;  // -df / dv_dof, of the sign of its gear
 };
 
 struct ForceWork {

@@ -15,12 +15,15 @@
 
 namespace articula {
 
-// end_force and end_drive for a step that ends with v_next. After applied_forces at v.
-void measure_end_forces(ForceWork& work, const ConstVectorRef& v, const ConstVectorRef& v_next);
+// end_force and end_drive for a step that ends with v_next. After applied_forces at v. False: all are on the
+// sides they were taken to be.
+bool measure_end_forces(const Model& model, ForceWork& work, const ConstVectorRef& v,
+                        const ConstVectorRef& v_next);
 
-// The sides on which those are. False: the ones in effect. What differs by rounding stays where it is.
+// The sides to try instead. False: there are none, what contradicts its side does so by rounding.
 // only_first: change one at a time.
-bool next_saturation(const Model& model, const ForceWork& work, bool only_first, Saturation& next);
+bool next_saturation(const Model& model, const ForceWork& work, const ConstVectorRef& v,
+                     const ConstVectorRef& v_next, bool only_first, Saturation& next);
 
 // How far forces are on the wrong side of an end of their range, relative to the larger end; zero once
 // settled.
