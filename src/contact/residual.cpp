@@ -21,6 +21,10 @@ double velocity_scale(std::span<const double> b, double gravity_step) {
 
 void contact_velocities(const ContactProblem& problem, const double* lam, double* sigma) {
   std::copy(problem.b, problem.b + problem.size, sigma);
+  add_velocities(problem, lam, sigma);
+}
+
+void add_velocities(const ContactProblem& problem, const double* lam, double* sigma) {
   const double* rows[4];
   double scale[4];
   int waiting = 0;

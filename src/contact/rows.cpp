@@ -168,46 +168,69 @@ void ContactRows::find_support() {
 
 namespace {
 
-// sum over dofs of w_a w_b^T, rows of a by rows of b
+// sum over dofs of w_a w_b^T, rows of a by rows of b: every other dof in sums of their own, so that two
+// additions to each of them are under way at once.
 struct Product {
-  Lanes row[4]{};
+  Lanes row[4]{}, odd[4]{};
 
   void add(const Lanes* a, const Lanes* b, int begin, int end, int rows) {
-    if (rows == 3) {
-      for (int d = begin; d < end; ++d) {
-        row[0] += broadcast(a[d][0]) * b[d];
-        row[1] += broadcast(a[d][1]) * b[d];
-        row[2] += broadcast(a[d][2]) * b[d];
-      }
-      return;
+    const auto add_one = [&](Lanes* sums, int d) {
+      const Lanes x = a[d], y = b[d];
+      sums[0] += broadcast(x[0]) * y;
+      sums[1] += broadcast(x[1]) * y;
+      sums[2] += broadcast(x[2]) * y;
+      if (rows > 3) sums[3] += broadcast(x[3]) * y;
+    };
+    int d = begin;
+    for (; d + 1 < end; d += 2) {
+      add_one(row, d);
+      add_one(odd, d + 1);
     }
-    for (int d = begin; d < end; ++d) {
-      row[0] += broadcast(a[d][0]) * b[d];
-      row[1] += broadcast(a[d][1]) * b[d];
-      row[2] += broadcast(a[d][2]) * b[d];
-      row[3] += broadcast(a[d][3]) * b[d];
-    }
+    if (d < end) add_one(row, d);
+  }
+  void finish() {
+    for (int r = 0; r < 4; ++r) row[r] += odd[r];
   }
 
-  // Over the dofs that both touch, run by run. False: there are none.
-  bool add_common(const Lanes* a, const std::uint64_t* support_a, const Lanes* b,
+  // Over the dofs that both touch, run by run.
+  void add_common(const Lanes* a, const std::uint64_t* support_a, const Lanes* b,
                   const std::uint64_t* support_b, int words, int rows) {
-    bool any = false;
     for (int word = 0; word < words; ++word) {
       const std::uint64_t common = support_a[word] & support_b[word];
-      any |= common != 0;
       for_each_run_of_bits(common, 64 * word, [&](int begin, int end) { add(a, b, begin, end, rows); });
     }
-    return any;
   }
 };
+
+// Registers in place of single numbers: what they write beyond a block is zero, as lanes without a row are,
+// and belongs to blocks that are written later, or to the padding.
+void write_block(const Lanes* product, int rows, int columns, double* first, std::size_t stride, bool fits) {
+  for (int r = 0; r < rows; ++r) {
+    double* row = first + r * stride;
+    if (fits) {
+      store_lanes(row, product[r]);
+    } else {
+      for (int c = 0; c < columns; ++c) row[c] = product[r][c];
+    }
+  }
+}
+
+void transpose(Lanes* a) {
+  const Lanes t0 = __builtin_shufflevector(a[0], a[1], 0, 4, 2, 6),
+              t1 = __builtin_shufflevector(a[0], a[1], 1, 5, 3, 7),
+              t2 = __builtin_shufflevector(a[2], a[3], 0, 4, 2, 6),
+              t3 = __builtin_shufflevector(a[2], a[3], 1, 5, 3, 7);
+  a[0] = __builtin_shufflevector(t0, t2, 0, 1, 4, 5);
+  a[1] = __builtin_shufflevector(t1, t3, 0, 1, 4, 5);
+  a[2] = __builtin_shufflevector(t0, t2, 2, 3, 6, 7);
+  a[3] = __builtin_shufflevector(t1, t3, 2, 3, 6, 7);
+}
 
 }  // namespace
 
 void ContactRows::fill_problem(const Island& island) {
   double* G = G_.data() + island.G;
   const std::size_t stride = island.stride;
-  std::fill(G, G + island.rows * stride, 0.0);
   // The island's quads, each once: those where an item begins.
   island_quads_.clear();
   for (int k = 0; k < island.item_count; ++k) {
@@ -216,26 +239,23 @@ void ContactRows::fill_problem(const Island& island) {
   }
   for (std::size_t k = 0; k < island_quads_.size(); ++k) {
     const Quad& a = quads_[island_quads_[k]];
+    const bool fits = a.first + 4 <= island.stride;
     for (std::size_t w = 0; w <= k; ++w) {
       const Quad& b = quads_[island_quads_[w]];
       Product product;
-      bool meet = false;
       for (int i = 0; i < 2; ++i) {
         for (int j = 0; j < 2; ++j) {
           if (a.tree[i] < 0 || a.tree[i] != b.tree[j]) continue;
-          meet |= product.add_common(W_.data() + a.at[i], support(island_quads_[k], i), W_.data() + b.at[j],
-                                     support(island_quads_[w], j), support_words_, a.rows);
+          product.add_common(W_.data() + a.at[i], support(island_quads_[k], i), W_.data() + b.at[j],
+                             support(island_quads_[w], j), support_words_, a.rows);
         }
       }
-      if (!meet) continue;
-      for (int r = 0; r < a.rows; ++r) {
-        double* row = G + (a.first + r) * stride + b.first;
-        for (int c = 0; c < b.rows; ++c) row[c] = product.row[r][c];
-      }
-      for (int c = 0; w < k && c < b.rows; ++c) {
-        double* row = G + (b.first + c) * stride + a.first;
-        for (int r = 0; r < a.rows; ++r) row[r] = product.row[r][c];
-      }
+      product.finish();
+      write_block(product.row, a.rows, b.rows, G + a.first * stride + b.first, stride,
+                  b.first + 4 <= island.stride);
+      if (w == k) continue;
+      transpose(product.row);
+      write_block(product.row, b.rows, a.rows, G + b.first * stride + a.first, stride, fits);
     }
   }
   const ContactProblem filled = problem(island, 0.0);

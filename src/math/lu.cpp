@@ -14,6 +14,17 @@ constexpr int panel = 4;  // columns eliminated together: one pass over the rest
 
 int padded(int n) { return (n + 3) / 4 * 4; }
 
+void transpose_four(Lanes* a) {
+  const Lanes t0 = __builtin_shufflevector(a[0], a[1], 0, 4, 2, 6),
+              t1 = __builtin_shufflevector(a[0], a[1], 1, 5, 3, 7),
+              t2 = __builtin_shufflevector(a[2], a[3], 0, 4, 2, 6),
+              t3 = __builtin_shufflevector(a[2], a[3], 1, 5, 3, 7);
+  a[0] = __builtin_shufflevector(t0, t2, 0, 1, 4, 5);
+  a[1] = __builtin_shufflevector(t1, t3, 0, 1, 4, 5);
+  a[2] = __builtin_shufflevector(t0, t2, 2, 3, 6, 7);
+  a[3] = __builtin_shufflevector(t1, t3, 2, 3, 6, 7);
+}
+
 }  // namespace
 
 void LuFactor::reserve(int capacity) {
@@ -155,6 +166,16 @@ void LuFactor::eliminate_border(int k, int width, int rows) {
   if (width == panel) subtract_whole_panel(k, rows, n_, k + width, false);
 }
 
+// Rows `begin` (a multiple of four) to `end`: what they take from the panel's rows, D^-1 U, transposed.
+void LuFactor::scale_panel(int k, int begin, int end) {
+  for (int i = begin; i < end; i += panel) {
+    Lanes tile[4];
+    for (int p = 0; p < panel; ++p) tile[p] = load_lanes(row(k + p) + i) * broadcast(inverse_pivot_[k + p]);
+    transpose_four(tile);
+    for (int r = 0; r < std::min(panel, end - i); ++r) store_lanes(row(i + r) + k, tile[r]);
+  }
+}
+
 // Row k of U is what is left of row k; row i loses (u_ki / u_kk) times it. Below the diagonal stand the
 // multipliers.
 bool LuFactor::eliminate_panel(int k, int width, int rows) {
@@ -165,10 +186,10 @@ bool LuFactor::eliminate_panel(int k, int width, int rows) {
     }
     if (!(row(c)[c] > 0.0) || !accept_pivot(c)) return false;
   }
-  for (int i = k + width; i < rows; ++i) {
-    for (int p = k; p < k + width; ++p) row(i)[p] = row(p)[i] * inverse_pivot_[p];
+  if (width == panel) {
+    scale_panel(k, k + width, rows);
+    subtract_whole_panel(k, k + width, rows, 0, true);
   }
-  if (width == panel) subtract_whole_panel(k, k + width, rows, 0, true);
   eliminate_border(k, width, rows);
   return true;
 }
@@ -183,64 +204,148 @@ bool LuFactor::keep_panel(int k, int kept) {
   return true;
 }
 
-bool LuFactor::eliminate_symmetric(int rows, int kept) {
-  for (int k = 0; k < kept; k += panel) {
+// Panels from `first` to `kept` are factors among themselves: what stands behind `kept` follows.
+bool LuFactor::follow_kept(int rows, int kept, int first) {
+  for (int k = first; k < kept; k += panel) {
     if (!keep_panel(k, kept)) return false;
-    for (int i = kept; i < rows; ++i) {
-      for (int p = k; p < k + panel; ++p) row(i)[p] = row(p)[i] * inverse_pivot_[p];
-    }
+    scale_panel(k, kept, rows);
     subtract_whole_panel(k, kept, rows, 0, true);
     eliminate_border(k, panel, rows);
   }
+  return true;
+}
+
+bool LuFactor::eliminate_symmetric(int rows, int kept, int done) {
+  for (int k = 0; k < done; ++k) {
+    if (!accept_pivot(k)) return false;
+  }
+  if (!follow_kept(rows, kept, done)) return false;
   for (int k = kept; k < rows; k += panel) {
     if (!eliminate_panel(k, std::min(panel, rows - k), rows)) return false;
   }
   return true;
 }
 
-bool LuFactor::factor_symmetric(int kept) {
+bool LuFactor::factor_symmetric(int kept, int done) {
   start(true);
-  if (!eliminate_symmetric(n_, kept)) return false;
+  if (!eliminate_symmetric(n_, kept, done)) return false;
   reusable_ = n_ / panel * panel;
   return true;
 }
 
 // Panels are whole: what is left of the symmetric part joins the rest.
-bool LuFactor::factor_bordered(int symmetric, int kept) {
+bool LuFactor::factor_bordered(int symmetric, int kept, int done) {
   start(false);
   const int rows = symmetric / panel * panel;
   for (int i = rows; i < symmetric; ++i) {
-    for (int j = 0; j < i; ++j) row(i)[j] = row(j)[i];
+    for (int j = done; j < i; ++j) row(i)[j] = row(j)[i];
   }
   for (int k = 0; k < rows; ++k) swap_[k] = k;
-  if (!eliminate_symmetric(rows, kept)) return false;
+  if (!eliminate_symmetric(rows, kept, done)) return false;
   reusable_ = rows;
   return factor_from(rows);
 }
 
-// L y = P x, then U x = y; four rows at a time.
+// A_22 -= (D^-1 U)^T U, four rows by eight columns at a time, and its mirror image.
+void LuFactor::subtract_products(int lead) {
+  const auto put = [&](Lanes* tile, int i, int j) {
+    for (int r = 0; r < std::min(panel, n_ - i); ++r) store_lanes(row(i + r) + j, tile[r]);
+    if (i == j) return;
+    transpose_four(tile);
+    for (int r = 0; r < std::min(panel, n_ - j); ++r) store_lanes(row(j + r) + i, tile[r]);
+  };
+  for (int i = lead; i < n_; i += panel) {
+    const double* left[4];
+    for (int r = 0; r < panel; ++r) left[r] = row(std::min(i + r, n_ - 1));
+    int j = i;
+    for (; j + panel < width_; j += 2 * panel) {
+      Lanes a[4], b[4];
+      for (int r = 0; r < panel; ++r) {
+        a[r] = load_lanes(left[r] + j);
+        b[r] = load_lanes(left[r] + j + panel);
+      }
+      for (int p = 0; p < lead; ++p) {
+        const Lanes x = load_lanes(row(p) + j), y = load_lanes(row(p) + j + panel);
+        for (int r = 0; r < panel; ++r) {
+          const Lanes m = broadcast(left[r][p]);
+          a[r] = a[r] - m * x;
+          b[r] = b[r] - m * y;
+        }
+      }
+      put(a, i, j);
+      put(b, i, j + panel);
+    }
+    if (j < width_) {
+      Lanes a[4];
+      for (int r = 0; r < panel; ++r) a[r] = load_lanes(left[r] + j);
+      for (int p = 0; p < lead; ++p) {
+        const Lanes x = load_lanes(row(p) + j);
+        for (int r = 0; r < panel; ++r) a[r] = a[r] - broadcast(left[r][p]) * x;
+      }
+      put(a, i, j);
+    }
+  }
+}
+
+bool LuFactor::condense(int lead, int kept) {
+  start(true);
+  const int all = std::exchange(n_, lead);  // rows below follow at the end, all panels at once
+  bool positive = follow_kept(lead, kept, 0);
+  for (int k = kept; positive && k < lead; k += panel) positive = eliminate_panel(k, panel, lead);
+  n_ = all;
+  if (!positive) return false;
+  for (int k = 0; k < lead; k += panel) scale_panel(k, lead, n_);
+  subtract_products(lead);
+  reusable_ = lead;
+  return true;
+}
+
+namespace {
+
+// As strip_dot_four, the last numbers first: in back substitution those of x that were found last come last.
+Lanes strip_dot_four_back(const double* rows, int stride, const double* x, int n) {
+  const double *r0 = rows, *r1 = r0 + stride, *r2 = r1 + stride, *r3 = r2 + stride;
+  const int whole = n / 4 * 4;
+  Lanes rest{};
+  for (int i = n - 1; i >= whole; --i) rest += Lanes{r0[i], r1[i], r2[i], r3[i]} * broadcast(x[i]);
+  Lanes a{}, b{}, c{}, d{};
+  for (int i = whole - 4; i >= 0; i -= 4) {
+    const Lanes here = load_lanes(x + i);
+    a += load_lanes(r0 + i) * here;
+    b += load_lanes(r1 + i) * here;
+    c += load_lanes(r2 + i) * here;
+    d += load_lanes(r3 + i) * here;
+  }
+  Lanes sums[4] = {a, b, c, d};
+  transpose_four(sums);
+  return rest + ((sums[0] + sums[1]) + (sums[2] + sums[3]));
+}
+
+}  // namespace
+
+// L y = P x, then U x = y; four rows at a time, and stored as they will be loaded.
 void LuFactor::solve(double* x) const {
   for (int k = 0; k < n_ && !symmetric_; ++k) std::swap(x[k], x[swap_[k]]);
   const int whole = n_ / panel * panel;
   for (int k = 0; k < whole; k += panel) {
-    const Lanes sums = strip_dot_four(row(k), stride_, x, k);
-    for (int i = 0; i < panel; ++i) {
-      double rest = x[k + i] - sums[i];
-      for (int j = 0; j < i; ++j) rest -= row(k + i)[k + j] * x[k + j];
-      x[k + i] = rest;
-    }
+    const Lanes rest = load_lanes(x + k) - strip_dot_four(row(k), stride_, x, k);
+    const double *r1 = row(k + 1) + k, *r2 = row(k + 2) + k, *r3 = row(k + 3) + k;
+    const double x0 = rest[0], x1 = rest[1] - r1[0] * x0, x2 = rest[2] - r2[0] * x0 - r2[1] * x1;
+    const double x3 = rest[3] - r3[0] * x0 - r3[1] * x1 - r3[2] * x2;
+    store_lanes(x + k, Lanes{x0, x1, x2, x3});
   }
   for (int i = whole; i < n_; ++i) x[i] -= strip_dot(row(i), x, i);
   for (int i = n_ - 1; i >= whole; --i)
     x[i] = (x[i] - strip_dot(row(i) + i + 1, x + i + 1, n_ - i - 1)) * inverse_pivot_[i];
   for (int k = whole - panel; k >= 0; k -= panel) {
     const int after = k + panel;
-    const Lanes sums = strip_dot_four(row(k) + after, stride_, x + after, n_ - after);
-    for (int i = panel - 1; i >= 0; --i) {
-      double rest = x[k + i] - sums[i];
-      for (int j = i + 1; j < panel; ++j) rest -= row(k + i)[k + j] * x[k + j];
-      x[k + i] = rest * inverse_pivot_[k + i];
-    }
+    const Lanes rest =
+        load_lanes(x + k) - strip_dot_four_back(row(k) + after, stride_, x + after, n_ - after);
+    const double *r0 = row(k) + k, *r1 = row(k + 1) + k, *r2 = row(k + 2) + k, *inverse = &inverse_pivot_[k];
+    const double x3 = rest[3] * inverse[3], x2 = (rest[2] - r2[3] * x3) * inverse[2];
+    const double x1 = (rest[1] - r1[3] * x3 - r1[2] * x2) * inverse[1];
+    const double x0 = (rest[0] - r0[3] * x3 - r0[2] * x2 - r0[1] * x1) * inverse[0];
+    store_lanes(x + k, Lanes{x0, x1, x2, x3});
   }
 }
 

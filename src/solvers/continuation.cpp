@@ -214,10 +214,11 @@ void Continuation::find_direction(const ContactProblem& problem, const ModeSyste
   system.factor().solve(x_.data());
   std::fill(dlam_.begin(), dlam_.end(), 0.0);
   system.spread(x_.data(), dlam_.data());
+  for (int i = 0; i < problem.size; ++i) dsoft_[i] = -d_[i];
+  add_velocities(problem, dlam_.data(), dsoft_.data());
   for (const Block& block : problem.blocks) {
     const double give = system.softness() * problem.mobility(block);
-    for (int i = block.first; i < block.first + block.dim; ++i)
-      dsoft_[i] = strip_dot(problem.row(i), dlam_.data(), problem.size) + give * dlam_[i] - d_[i];
+    for (int i = block.first; i < block.first + block.dim; ++i) dsoft_[i] += give * dlam_[i];
   }
 }
 

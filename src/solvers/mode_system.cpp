@@ -45,11 +45,21 @@ void ModeSystem::reserve(int rows, int blocks) {
   mixed_.reserve(rows + blocks);
   columns_.reserve(static_cast<std::size_t>(rows) * rows);
   lu_.reserve(rows);
+  condensed_.reserve(rows);
+  leading_.reserve(rows);
+  others_.reserve(rows);
   for (std::vector<double>* vector : {&x_, &kept_, &step_, &null_part_, &combined_, &fixed_, &centre_})
     vector->reserve(rows);
 }
 
 namespace {
+
+void add_row(int row, int block, double weight, std::vector<ModeUnknown>& unknowns) {
+  ModeUnknown& u = unknowns.emplace_back();
+  u.row = row;
+  u.block = block;
+  u.weight = weight;
+}
 
 // The normal of a contact on its cone, and what may move across its direction.
 void add_on_cone(const ContactProblem& problem, int index, bool yielding, const SlideState& slide,
@@ -95,15 +105,13 @@ void add_contact(const ContactProblem& problem, int index, const RowMode* mode, 
   for (int i = 0; i < tangents; ++i) {
     // A tangent along which nothing can move (out of the plane of a planar robot) carries nothing.
     if (mode[n + 1 + i] == RowMode::hold && problem.g(n + 1 + i, n + 1 + i) > 1e-20 * weight)
-      unknowns.push_back({.row = n + 1 + i, .block = index, .weight = weight});
+      add_row(n + 1 + i, index, weight, unknowns);
   }
 }
 
 }  // namespace
 
 namespace {
-
-bool same_equation(const ModeUnknown& u) { return std::equal(u.along, u.along + u.tangents, u.equation); }
 
 // Of blocks that do not slide A = B: their part of K is symmetric.
 bool block_slides(const Block& block, const RowMode* mode) {
@@ -126,8 +134,7 @@ void list_unknowns(const ContactProblem& problem, const RowMode* mode, const Sli
       return;
     }
     for (int i = block.first; i < block.first + block.dim; ++i) {
-      if (mode[i] == RowMode::hold)
-        unknowns.push_back({.row = i, .block = k, .weight = problem.mobility(block)});
+      if (mode[i] == RowMode::hold) add_row(i, k, problem.mobility(block), unknowns);
     }
   };
   bool some_slide = false;
@@ -158,118 +165,6 @@ void ModeSystem::spread_equations(const double* x, double* sigma) const {
     if (!u.across) sigma[u.row] += x[k];
     for (int i = 0; i < u.tangents; ++i) sigma[u.row + 1 + i] += u.equation[i] * x[k];
   }
-}
-
-namespace {
-
-// A_k . B_w of two unknowns of one block
-double overlap(const ModeUnknown& k, const ModeUnknown& w) {
-  const bool plain = k.tangents == 0 || w.tangents == 0;
-  if (plain && !k.across && !w.across && k.row == w.row) return 1.0;
-  double sum = !k.across && !w.across && k.row == w.row ? 1.0 : 0.0;
-  if (plain) {
-    // One row alone, which may be a tangent of the other.
-    const bool plain_k = k.tangents == 0;
-    const int i = plain_k ? k.row - w.row - 1 : w.row - k.row - 1;
-    if (i >= 0 && i < (plain_k ? w.tangents : k.tangents)) sum += plain_k ? w.along[i] : k.equation[i];
-    return sum;
-  }
-  for (int i = 0; i < std::min(k.tangents, w.tangents); ++i) sum += k.equation[i] * w.along[i];
-  return sum;
-}
-
-}  // namespace
-
-namespace {
-
-bool same_unknown(const ModeUnknown& a, const ModeUnknown& b) {
-  return a.row == b.row && a.tangents == b.tangents && a.across == b.across && a.compliance == b.compliance &&
-         a.weight == b.weight && std::equal(a.along, a.along + a.tangents, b.along) &&
-         std::equal(a.equation, a.equation + a.tangents, b.equation);
-}
-
-}  // namespace
-
-namespace {
-
-// G B_k
-void add_column(const ContactProblem& problem, const ModeUnknown& u, std::vector<double>& columns) {
-  const std::size_t begin = columns.size();
-  columns.resize(begin + problem.size);
-  double* column = columns.data() + begin;
-  if (u.across)
-    std::fill(column, column + problem.size, 0.0);
-  else
-    std::copy(problem.row(u.row), problem.row(u.row) + problem.size, column);
-  for (int i = 0; i < u.tangents; ++i)
-    strip_add(column, problem.row(u.row + 1 + i), u.along[i], problem.size);
-}
-
-}  // namespace
-
-// How many leading rows of the last factor stand for the same unknowns; remembers the new ones.
-int ModeSystem::begins_alike(const ContactProblem& problem, double eps, int symmetric) {
-  const bool same_matrix = factored_matrix_ == problem.G && factored_softness_ == eps;
-  const int most =
-      std::min({same_matrix ? lu_.reusable() : 0, symmetric, static_cast<int>(factored_.size())});
-  int alike = 0;
-  while (alike < most && same_unknown(unknowns_[alike], factored_[alike])) ++alike;
-  factored_.assign(unknowns_.begin(), unknowns_.end());
-  factored_matrix_ = problem.G;
-  factored_softness_ = eps;
-  return alike / 4 * 4;
-}
-
-// Row k of K is (G A_k)^T B. Where nothing slides A = B, and K is symmetric.
-bool ModeSystem::factor_system(const ContactProblem& problem, double eps) {
-  const int n = static_cast<int>(unknowns_.size());
-  lu_.resize(n);
-  combined_.resize(problem.size);
-  const auto first_sliding = std::find_if_not(unknowns_.begin(), unknowns_.end(), same_equation);
-  const int symmetric = static_cast<int>(first_sliding - unknowns_.begin());
-  const int kept = begins_alike(problem, eps, symmetric);
-  rows_.clear();
-  mixed_.clear();
-  columns_.clear();
-  for (int k = 0; k < n; ++k) {
-    const ModeUnknown& u = unknowns_[k];
-    rows_.push_back(u.row);
-    if (u.tangents == 0) continue;
-    mixed_.push_back(k);
-    add_column(problem, u, columns_);
-  }
-  for (int k = 0; k < n; ++k) {
-    const ModeUnknown& u = unknowns_[k];
-    const double* pulled = problem.row(u.row);
-    if (u.across || std::any_of(u.equation, u.equation + u.tangents, [](double a) { return a != 0.0; })) {
-      std::fill(combined_.begin(), combined_.end(), 0.0);
-      if (!u.across) std::copy(pulled, pulled + problem.size, combined_.begin());
-      for (int i = 0; i < u.tangents; ++i)
-        strip_add(combined_.data(), problem.row(u.row + 1 + i), u.equation[i], problem.size);
-      pulled = combined_.data();
-    }
-    double* row = lu_.row(k);
-    const int first = k < kept ? kept : k < symmetric ? k : 0;
-    for (int w = first; w < n; ++w) row[w] = pulled[rows_[w]];
-    const bool plain = pulled != combined_.data();
-    const double* column = columns_.data();
-    for (int w : mixed_) {
-      if (w >= first) row[w] = plain ? column[u.row] : dot_spread(unknowns_[w], pulled);
-      column += problem.size;
-    }
-    if (k >= kept) row[k] += u.compliance;
-    const auto soften = [&](int w) { row[w] += eps * u.weight * overlap(u, unknowns_[w]); };
-    for (int w = std::max(k, kept); w < n && unknowns_[w].block == u.block; ++w) soften(w);
-    for (int w = k - 1; k >= symmetric && w >= 0 && unknowns_[w].block == u.block; --w) soften(w);
-  }
-  ++factorisations_;
-  if (!(symmetric == n ? lu_.factor_symmetric(kept) : lu_.factor_bordered(symmetric, kept))) return false;
-  double least = 1.0;
-  for (int k = 0; k < n; ++k) least = std::min(least, std::abs(lu_.pivot(k)) / unknowns_[k].weight);
-  maybe_null_ = least < 1e-3;
-  null_known_ = maybe_null_ || symmetric == n;
-  precision_ = 1e-14 * std::clamp(10.0 * least, 1e-2, 1.0);
-  return true;
 }
 
 // Almost without the proximal term first: where K is regular one solve is exact.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/support/random_tree.hpp"
 
 namespace articula::testing::lu_test {
@@ -80,6 +82,83 @@ TEST(lu, bordered_factors_are_those_of_the_whole_matrix) {
   }
 }
 
+MatrixX positive_matrix(std::mt19937& random, int n) {
+  const MatrixX B = random_matrix(random, n);
+  return B * B.transpose() + MatrixX::Identity(n, n);
+}
+
+TEST(lu, condensed_rows_leave_the_schur_complement) {
+  std::mt19937 random(4);
+  LuFactor lu;
+  for (int lead : {4, 8, 20}) {
+    for (int m = 1; m <= 14; ++m) {
+      const MatrixX A = positive_matrix(random, lead + m);
+      copy_into(lu, A);
+      ASSERT_TRUE(lu.condense(lead, 0));
+      const MatrixX S =
+          A.bottomRightCorner(m, m) -
+          A.bottomLeftCorner(m, lead) * A.topLeftCorner(lead, lead).ldlt().solve(A.topRightCorner(lead, m));
+      for (int i = 0; i < m; ++i) {
+        for (int j = 0; j < m; ++j) EXPECT_NEAR(lu.row(lead + i)[lead + j], S(i, j), 1e-11);
+      }
+    }
+  }
+}
+
+// Of a matrix that begins alike the leading rows stay; numbers are the same to the bit, and those of the
+// first rows and columns do not depend on how many there are.
+TEST(lu, condensed_rows_depend_on_nothing_but_their_own_numbers) {
+  std::mt19937 random(5);
+  const int lead = 12, m = 9, fewer = 6, kept = 8;
+  const MatrixX first = positive_matrix(random, lead + m);
+  MatrixX A = positive_matrix(random, lead + m);
+  A.topLeftCorner(kept, kept) = first.topLeftCorner(kept, kept);
+  A.diagonal().array() += 10.0;
+  A.topLeftCorner(kept, kept).diagonal() = first.topLeftCorner(kept, kept).diagonal();
+  LuFactor fresh, reused, small;
+  copy_into(fresh, A);
+  copy_into(reused, first);
+  copy_into(small, A.topLeftCorner(lead + fewer, lead + fewer));
+  ASSERT_TRUE(fresh.condense(lead, 0));
+  ASSERT_TRUE(reused.condense(lead, 0));
+  ASSERT_TRUE(small.condense(lead, 0));
+  reused.resize(lead + m);
+  ASSERT_GE(reused.reusable(), kept);
+  for (int i = 0; i < lead + m; ++i) {
+    for (int j = i < kept ? kept : 0; j < lead + m; ++j) reused.row(i)[j] = A(i, j);
+  }
+  ASSERT_TRUE(reused.condense(lead, kept));
+  for (int i = 0; i < lead + m; ++i) {
+    for (int j = i < lead ? i : 0; j < lead + m; ++j) {
+      EXPECT_EQ(fresh.row(i)[j], reused.row(i)[j]) << i << " " << j;
+      if (i < lead + fewer && j < lead + fewer) EXPECT_EQ(fresh.row(i)[j], small.row(i)[j]) << i << " " << j;
+    }
+  }
+}
+
+TEST(lu, factors_go_on_from_condensed_rows) {
+  std::mt19937 random(6);
+  LuFactor condensed, lu;
+  for (int m = 1; m <= 11; ++m) {
+    for (int sliding : {0, 1, m / 2}) {
+      const int lead = 8, n = lead + m, symmetric = n - sliding;
+      const MatrixX A = positive_matrix(random, n);
+      copy_into(condensed, A);
+      ASSERT_TRUE(condensed.condense(lead, 0));
+      lu.resize(n);
+      for (int i = 0; i < n; ++i) std::copy(condensed.row(i), condensed.row(i) + n, lu.row(i));
+      ASSERT_TRUE(sliding == 0 ? lu.factor_symmetric(lead, lead) : lu.factor_bordered(symmetric, lead, lead));
+      const VectorX x = uniform_vector(random, n);
+      VectorX y = A * x, z = y;
+      lu.solve(y.data());
+      lu.solve_transposed(z.data());
+      EXPECT_LT((y - x).norm(), 1e-10) << m << " " << sliding;
+      EXPECT_LT((z - x).norm(), 1e-10) << m << " " << sliding;
+      EXPECT_EQ(lu.determinant_sign(), 1.0);
+    }
+  }
+}
+
 TEST(lu, singular_and_indefinite_matrices_are_refused) {
   LuFactor lu;
   copy_into(lu, MatrixX::Zero(5, 5));
@@ -88,6 +167,8 @@ TEST(lu, singular_and_indefinite_matrices_are_refused) {
   EXPECT_FALSE(lu.factor_symmetric());
   copy_into(lu, MatrixX::Constant(5, 5, std::nan("")));
   EXPECT_FALSE(lu.factor());
+  copy_into(lu, -MatrixX::Identity(5, 5));
+  EXPECT_FALSE(lu.condense(4, 0));
 }
 
 }  // namespace

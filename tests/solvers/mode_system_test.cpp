@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "tests/support/contact_problems.hpp"
 
 namespace articula::testing::mode_system_test {
@@ -91,6 +93,90 @@ TEST(mode_system, loads_are_shared_without_noise_where_pivots_hide_that_they_can
   const VectorX lam = solve(0.0);
   for (const double noise : {1e-15, -2e-15, 3e-15})
     EXPECT_LT((solve(noise) - lam).cwiseAbs().maxCoeff(), 1e-13 * lam.cwiseAbs().maxCoeff()) << noise;
+}
+
+// Joints that dry friction holds, more of them than are eliminated one by one, and contacts beside them.
+struct Standing {
+  static constexpr int joints = 21, contacts = 4;
+  OwnedProblem problem;
+  std::vector<RowMode> modes;
+  std::vector<SlideState> slides;
+
+  explicit Standing(std::mt19937& random) {
+    const int n = joints + 3 * contacts;
+    std::uniform_real_distribution<double> number(-1.0, 1.0);
+    MatrixX J(n, n + 4);
+    for (double& x : J.reshaped()) x = number(random);
+    problem.G = J * J.transpose() / n;
+    problem.b.resize(n);
+    for (double& x : problem.b) x = number(random);
+    for (int i = 0; i < joints; ++i)
+      problem.blocks.push_back({.kind = BlockKind::interval, .first = i, .dim = 1, .bound = 0.2});
+    for (int i = 0; i < contacts; ++i)
+      problem.blocks.push_back(
+          {.kind = BlockKind::contact, .first = joints + 3 * i, .dim = 3, .mu = {0.5, 0.8}});
+    modes.assign(n, RowMode::hold);
+    slides.resize(problem.blocks.size());
+    for (SlideState& slide : slides) slide = {.d = {0.6, -0.8}, .speed = 0.3, .normal = 1.0};
+  }
+  void slide(int contact) {
+    for (int i = 1; i < 3; ++i) modes[joints + 3 * contact + i] = RowMode::slide;
+  }
+  void open(int contact) {
+    for (int i = 0; i < 3; ++i) modes[joints + 3 * contact + i] = RowMode::free;
+  }
+};
+
+TEST(mode_system, joints_that_hold_beside_contacts_do_not_move) {
+  std::mt19937 random(7);
+  Standing s(random);
+  s.open(0);
+  s.slide(1);
+  s.modes[3] = RowMode::upper;
+  s.modes[12] = RowMode::lower;
+  const ContactProblem view = s.problem.view(0.01);
+  VectorX lam(view.size), sigma(view.size);
+  ModeSystem system;
+  ASSERT_TRUE(system.solve(view, s.modes.data(), s.slides.data(), lam.data(), sigma.data(), nullptr));
+  EXPECT_LT((s.problem.G * lam + s.problem.b - sigma).norm(), 1e-12);
+  for (int i = 0; i < view.size; ++i) {
+    if (s.modes[i] == RowMode::hold) EXPECT_NEAR(sigma[i], 0.0, 1e-12) << i;
+    if (s.modes[i] == RowMode::free) EXPECT_EQ(lam[i], 0.0);
+  }
+  EXPECT_EQ(lam[3], 0.2);
+  EXPECT_EQ(lam[12], -0.2);
+  // Friction against the slip, with all it has: lam_T / mu = -lam_N w / |w|, w = mu o sigma_T.
+  const int n = Standing::joints + 3;
+  const Vector2 w(0.5 * sigma[n + 1], 0.8 * sigma[n + 2]), force(lam[n + 1] / 0.5, lam[n + 2] / 0.8);
+  EXPECT_LT((force + lam[n] * w / w.norm()).norm(), 1e-10);
+}
+
+TEST(mode_system, what_was_factored_before_changes_nothing) {
+  std::mt19937 random(8);
+  Standing s(random);
+  const ContactProblem view = s.problem.view(0.01);
+  ModeSystem used;
+  used.begin(view, nullptr);
+  std::uniform_int_distribution<int> contact(0, Standing::contacts - 1), joint(0, Standing::joints - 1);
+  for (int change = 0; change < 60; ++change) {
+    Standing now = s;
+    if (change % 3 == 0) now.open(contact(random));
+    if (change % 2 == 0) now.slide(contact(random));
+    for (int i = change % 5; i > 0; --i) now.modes[joint(random)] = RowMode::upper;
+    std::vector<bool> late(now.problem.blocks.size(), false);
+    for (int i = 0; i < 6; ++i) late[joint(random)] = true;
+    const bool ordered = change % 4 == 3;
+    VectorX x = s.problem.b, y = s.problem.b;
+    ModeSystem fresh;
+    fresh.begin(view, nullptr);
+    for (ModeSystem* system : {&used, &fresh}) {
+      system->put_last(ordered ? &late : nullptr);
+      ASSERT_TRUE(system->set_modes(view, now.modes.data(), now.slides.data()));
+      system->factor().solve(system == &used ? x.data() : y.data());
+    }
+    used.put_last(nullptr);
+    for (std::size_t i = 0; i < used.unknowns().size(); ++i) EXPECT_EQ(x[i], y[i]) << change << " " << i;
+  }
 }
 
 }  // namespace

@@ -60,6 +60,8 @@ double velocity_scale(std::span<const double> b, double gravity_step);
 
 // sigma = G lam + b
 void contact_velocities(const ContactProblem& problem, const double* lam, double* sigma);
+// sigma += G lam
+void add_velocities(const ContactProblem& problem, const double* lam, double* sigma);
 
 // How far (lam, sigma = G lam + b) is from obeying the laws, in m/s: the largest over the blocks of
 //   g ‖lam - P(lam - (sigma + Gamma) / g)‖,    g = tr(G_ii) / dim

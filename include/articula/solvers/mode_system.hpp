@@ -17,8 +17,11 @@
 //   soft_N = mu |soft_T|   instead of   sigma_N = 0          (A = B)
 // which makes lam the smallest in lam^T R lam of all admissible impulses with this motion.
 
+#include <algorithm>
+
 #include "articula/contact/solution.hpp"
 #include "articula/math/lu.hpp"
+#include "articula/solvers/condensed_rows.hpp"
 
 namespace articula {
 
@@ -51,6 +54,10 @@ inline double dot_spread(const ModeUnknown& u, const double* g) {
   for (int i = 0; i < u.tangents; ++i) sum += u.along[i] * g[u.row + 1 + i];
   return sum;
 }
+// Whether A_k = B_k: among such unknowns K is symmetric.
+inline bool same_equation(const ModeUnknown& u) {
+  return std::equal(u.along, u.along + u.tangents, u.equation);
+}
 // A_k^T sigma
 inline double gather(const ModeUnknown& u, const double* sigma) {
   double sum = u.across ? 0.0 : sigma[u.row];
@@ -66,7 +73,10 @@ class ModeSystem {
   void begin(const ContactProblem& problem, const double* centre, double softness = usual_softness);
   double softness() const { return softness_; }
   // G is another than that of the last factor. Between two problems that share it parts of factors stay.
-  void forget() { lu_.forget(); }
+  void forget() {
+    lu_.forget();
+    condensed_.forget();
+  }
   // Blocks whose unknowns come last of those that do not slide, because they may change; none: by number.
   void put_last(const std::vector<bool>* late) { late_ = late; }
   // The equations of the soft laws with modes that hold, factored. False if numbers overflow.
@@ -115,7 +125,10 @@ class ModeSystem {
 
  private:
   bool factor_system(const ContactProblem& problem, double eps);
-  int begins_alike(const ContactProblem& problem, double eps, int symmetric);
+  int begins_alike(const ContactProblem& problem, double eps, int symmetric, int lead);
+  int condense(const ContactProblem& problem, double eps);
+  void take_condensed(int lead, int kept);
+  void assemble(const PlacedRows& from, int lead, int kept, int symmetric, double eps);
   void start_from(const double* lam);
   void fix_bounds(const ContactProblem& problem, const RowMode* mode);
   void remove_null_part(int rows);
@@ -133,6 +146,10 @@ class ModeSystem {
   const std::vector<bool>* late_ = nullptr;
   std::vector<int> rows_, mixed_;  // of unknowns, and those that are more than a row
   std::vector<double> columns_;    // G B of these
+  CondensedRows condensed_;        // G without the unknowns that few changes of modes touch
+  std::vector<CondensedRows::Leading> leading_;
+  std::vector<int> others_;
+  int factored_lead_ = 0;  // how many these were
   const double* factored_matrix_ = nullptr;
   double factored_softness_ = 0.0;
   std::vector<double> x_, kept_, step_, null_part_, combined_, fixed_, centre_;

@@ -1,0 +1,205 @@
+// The factor of K for an assignment of modes, from what is left of the last one.
+
+#include <algorithm>
+#include <cmath>
+
+#include "articula/math/strips.hpp"
+#include "articula/solvers/mode_system.hpp"
+
+namespace articula {
+
+namespace {
+
+// A_k . B_w of two unknowns of one block
+double overlap(const ModeUnknown& k, const ModeUnknown& w) {
+  const bool plain = k.tangents == 0 || w.tangents == 0;
+  if (plain && !k.across && !w.across && k.row == w.row) return 1.0;
+  double sum = !k.across && !w.across && k.row == w.row ? 1.0 : 0.0;
+  if (plain) {
+    // One row alone, which may be a tangent of the other.
+    const bool plain_k = k.tangents == 0;
+    const int i = plain_k ? k.row - w.row - 1 : w.row - k.row - 1;
+    if (i >= 0 && i < (plain_k ? w.tangents : k.tangents)) sum += plain_k ? w.along[i] : k.equation[i];
+    return sum;
+  }
+  for (int i = 0; i < std::min(k.tangents, w.tangents); ++i) sum += k.equation[i] * w.along[i];
+  return sum;
+}
+
+bool same_unknown(const ModeUnknown& a, const ModeUnknown& b) {
+  return a.row == b.row && a.tangents == b.tangents && a.across == b.across && a.compliance == b.compliance &&
+         a.weight == b.weight && std::equal(a.along, a.along + a.tangents, b.along) &&
+         std::equal(a.equation, a.equation + a.tangents, b.equation);
+}
+
+// B_k^T g, with g from the unknown's row on
+double dot_along(const ModeUnknown& u, const double* g) {
+  double sum = u.across ? 0.0 : g[0];
+  for (int i = 0; i < u.tangents; ++i) sum += u.along[i] * g[1 + i];
+  return sum;
+}
+
+// The rows that an unknown stands for, added up with its weights: of `matrix` from `place` on, n numbers
+// each.
+void add_rows(const ModeUnknown& u, const double* weights, const double* first, int stride, int n,
+              double* out) {
+  if (u.across)
+    std::fill(out, out + n, 0.0);
+  else
+    std::copy(first, first + n, out);
+  for (int i = 0; i < u.tangents; ++i) {
+    if (weights[i] != 0.0) strip_add(out, first + static_cast<std::size_t>(1 + i) * stride, weights[i], n);
+  }
+}
+
+bool plain_equation(const ModeUnknown& u) {
+  return !u.across && std::all_of(u.equation, u.equation + u.tangents, [](double a) { return a == 0.0; });
+}
+
+}  // namespace
+
+// How many leading rows of the last factor stand for the same unknowns, `lead` of which are condensed;
+// remembers the new ones.
+int ModeSystem::begins_alike(const ContactProblem& problem, double eps, int symmetric, int lead) {
+  const bool same_matrix =
+      factored_matrix_ == problem.G && factored_softness_ == eps && factored_lead_ == lead;
+  const int most =
+      std::min({same_matrix ? lu_.reusable() : 0, symmetric, static_cast<int>(factored_.size())});
+  int alike = 0;
+  while (alike < most && same_unknown(unknowns_[alike], factored_[alike])) ++alike;
+  factored_.assign(unknowns_.begin(), unknowns_.end());
+  factored_matrix_ = problem.G;
+  factored_softness_ = eps;
+  factored_lead_ = lead;
+  return alike / 4 * 4;
+}
+
+// The unknowns that begin the list, rows of no contact: condensed where they are many. Returns how many were;
+// negative if numbers overflow.
+int ModeSystem::condense(const ContactProblem& problem, double eps) {
+  constexpr std::size_t worthwhile = 8;
+  leading_.clear();
+  for (const ModeUnknown& u : unknowns_) {
+    if (problem.blocks[u.block].kind == BlockKind::contact || (late_ != nullptr && (*late_)[u.block])) break;
+    leading_.push_back({u.row, eps * u.weight});
+  }
+  leading_.resize(leading_.size() / 4 * 4);
+  if (leading_.size() < worthwhile) return 0;
+  const int lead = static_cast<int>(leading_.size());
+  const auto placed = [&](const ModeUnknown& u) { return condensed_.has_place(u.row); };
+  if (condensed_.leads_with(problem, leading_) &&
+      std::all_of(unknowns_.begin() + lead, unknowns_.end(), placed))
+    return lead;
+  // Contacts as a whole; all rows of what may change.
+  others_.clear();
+  int last = -1;
+  const auto add_block = [&](int k) {
+    const Block& block = problem.blocks[k];
+    for (int i = block.first; i < block.first + block.dim; ++i) others_.push_back(i);
+  };
+  for (auto u = unknowns_.begin() + lead; u != unknowns_.end(); ++u) {
+    if (late_ != nullptr && (*late_)[u->block]) continue;
+    if (problem.blocks[u->block].kind != BlockKind::contact)
+      others_.push_back(u->row);
+    else if (u->block != last)
+      add_block(u->block);
+    last = u->block;
+  }
+  for (std::size_t k = 0; late_ != nullptr && k < late_->size(); ++k) {
+    if ((*late_)[k]) add_block(static_cast<int>(k));
+  }
+  return condensed_.set(problem, leading_, others_) ? lead : -1;
+}
+
+// Of the condensed rows, the factor; from column `kept` on, and below row `kept`, that of the unknowns at
+// hand: (L^-1 G_lr) B, and A^T of what the others take from the leading rows.
+void ModeSystem::take_condensed(int lead, int kept) {
+  const int n = static_cast<int>(unknowns_.size());
+  for (int k = 0; k < lead; ++k) {
+    const double *from = condensed_.leading_row(k), *beside = from + lead;
+    double* row = lu_.row(k);
+    if (kept == lead) std::copy(from, from + lead, row);
+    for (int w = kept; w < n; ++w) row[w] = beside[rows_[w]];
+    for (int w : mixed_) {
+      if (w >= kept) row[w] = dot_along(unknowns_[w], beside + rows_[w]);
+    }
+  }
+  for (int k = kept; k < n; ++k) {
+    const ModeUnknown& u = unknowns_[k];
+    double* row = lu_.row(k);
+    const double* first = condensed_.multipliers(rows_[k]);
+    if (u.across)
+      std::fill(row, row + lead, 0.0);
+    else
+      std::copy(first, first + lead, row);
+    for (int i = 0; i < u.tangents; ++i) {
+      if (u.equation[i] != 0.0) strip_add(row, condensed_.multipliers(rows_[k] + 1 + i), u.equation[i], lead);
+    }
+  }
+}
+
+// Row k of K is (G A_k)^T B, from row `lead` on; of the first `kept` rows what is not a factor already.
+void ModeSystem::assemble(const PlacedRows& from, int lead, int kept, int symmetric, double eps) {
+  const int n = static_cast<int>(unknowns_.size());
+  combined_.resize(from.size);
+  columns_.resize(mixed_.size() * from.size);
+  double* column = columns_.data();
+  for (int k : mixed_) {
+    const ModeUnknown& u = unknowns_[k];
+    add_rows(u, u.along, from.row(rows_[k]), from.stride, from.size, column);
+    column += from.size;
+  }
+  for (int k = lead; k < n; ++k) {
+    const ModeUnknown& u = unknowns_[k];
+    const double* pulled = from.row(rows_[k]);
+    const bool plain = plain_equation(u);
+    if (!plain) {
+      add_rows(u, u.equation, pulled, from.stride, from.size, combined_.data());
+      pulled = combined_.data();
+    }
+    double* row = lu_.row(k);
+    const int first = k < kept ? kept : k < symmetric ? k : lead;
+    for (int w = first; w < n; ++w) row[w] = pulled[rows_[w]];
+    column = columns_.data();
+    for (int w : mixed_) {
+      if (w >= first) row[w] = plain ? column[rows_[k]] : dot_along(unknowns_[w], pulled + rows_[w]);
+      column += from.size;
+    }
+    if (k >= kept) row[k] += u.compliance;
+    const auto soften = [&](int w) { row[w] += eps * u.weight * overlap(u, unknowns_[w]); };
+    for (int w = std::max(k, kept); w < n && unknowns_[w].block == u.block; ++w) soften(w);
+    for (int w = k - 1; k >= symmetric && w >= lead && unknowns_[w].block == u.block; --w) soften(w);
+  }
+}
+
+bool ModeSystem::factor_system(const ContactProblem& problem, double eps) {
+  const int n = static_cast<int>(unknowns_.size());
+  lu_.resize(n);
+  ++factorisations_;
+  const auto first_sliding = std::find_if_not(unknowns_.begin(), unknowns_.end(), same_equation);
+  const int symmetric = static_cast<int>(first_sliding - unknowns_.begin());
+  const int lead = condense(problem, eps);
+  if (lead < 0) return false;
+  const int kept = std::max(begins_alike(problem, eps, symmetric, lead), lead);
+  const PlacedRows from = lead > 0
+                              ? condensed_.rest()
+                              : PlacedRows{.data = problem.G, .stride = problem.stride, .size = problem.size};
+  rows_.clear();
+  mixed_.clear();
+  for (int k = 0; k < n; ++k) {
+    rows_.push_back(k < lead ? -1 : from.place_of(unknowns_[k].row));
+    if (unknowns_[k].tangents > 0) mixed_.push_back(k);
+  }
+  if (lead > 0) take_condensed(lead, kept);
+  assemble(from, lead, kept, symmetric, eps);
+  if (!(symmetric == n ? lu_.factor_symmetric(kept, lead) : lu_.factor_bordered(symmetric, kept, lead)))
+    return false;
+  double least = 1.0;
+  for (int k = 0; k < n; ++k) least = std::min(least, std::abs(lu_.pivot(k)) / unknowns_[k].weight);
+  maybe_null_ = least < 1e-3;
+  null_known_ = maybe_null_ || symmetric == n;
+  precision_ = 1e-14 * std::clamp(10.0 * least, 1e-2, 1.0);
+  return true;
+}
+
+}  // namespace articula
