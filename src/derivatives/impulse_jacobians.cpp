@@ -24,13 +24,17 @@ void ImpulseDerivatives::jacobians(MatrixRef by_state, MatrixRef by_control) {
     w.choose_columns();
   }
 
-  const int stride = static_cast<int>(by_state.outerStride());
-  double* to = by_state.data() + nv;
-  copy_transposed(w.blocks.data(), total, nv, n, to, stride);
-  if (nu > 0)
-    copy_transposed(w.blocks.data() + n, total, nv, nu, by_control.data() + nv,
+  // v+ behind q+, of which the rows are h times those of v+, but for what turns.
+  const double h = w.settings.dt;
+  copy_transposed(w.blocks.data(), total, nv, n, by_state.data() + nv, by_state.data(), h,
+                  static_cast<int>(by_state.outerStride()));
+  w.output.turn_rows(by_state);
+  if (nu > 0) {
+    copy_transposed(w.blocks.data() + n, total, nv, nu, by_control.data() + nv, by_control.data(), h,
                     static_cast<int>(by_control.outerStride()));
-  w.output.complete(by_state, by_control);
+    w.output.turn_rows(by_control);
+  }
+  w.output.add_explicit(by_state, by_control);
 }
 
 // blocks: v+ by q, v, activations, controls; row_columns: impulses of rows that carry something.

@@ -112,7 +112,8 @@ void ImpulseDerivatives::Work::add_condition(int island, int at, double by, bool
 // q_z dz: the weights change, too.
 void ImpulseDerivatives::Work::add_weights(bool with_parameters) {
   const ContactRows& rows = step->rows;
-  const int used = used_inputs(with_parameters);
+  // Of forces and wrenches they know nothing.
+  const int used = with_parameters ? residual.inputs().size : residual.inputs().force;
   VectorX by_z(residual.inputs().size);
   for (const Item& item : rows.items()) {
     const int n = rows.row_of(item);
@@ -121,7 +122,7 @@ void ImpulseDerivatives::Work::add_weights(bool with_parameters) {
     if (share.isZero(0.0)) continue;
     by_z.head(used).setZero();
     if (!add_weight_rate(item, with_parameters, 1.0, by_z)) choice.failed = true;
-    choice.by_input += share * by_z.head(used).transpose();
+    choice.by_input.leftCols(used).noalias() += share * by_z.head(used).transpose();
   }
 }
 

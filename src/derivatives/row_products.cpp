@@ -191,7 +191,19 @@ void add_product(const double* a, int a_stride, int rows, int inner, const doubl
   }
 }
 
-void copy_transposed(const double* from, int from_stride, int rows, int columns, double* to, int to_stride) {
+void copy_transposed(const double* from, int from_stride, int rows, int columns, double* to, double* scaled,
+                     double factor, int to_stride) {
+  const Lanes scale = broadcast(factor);
+  const auto store = [&](std::size_t at, Lanes column) {
+    store_lanes(to + at, column);
+    store_lanes(scaled + at, column * scale);
+  };
+  const auto copy = [&](int i, int j) {
+    const double x = from[static_cast<std::size_t>(i) * from_stride + j];
+    const std::size_t at = static_cast<std::size_t>(j) * to_stride + i;
+    to[at] = x;
+    scaled[at] = factor * x;
+  };
   int i = 0;
   for (; i + 4 <= rows; i += 4) {
     const double* source = from + static_cast<std::size_t>(i) * from_stride;
@@ -203,21 +215,20 @@ void copy_transposed(const double* from, int from_stride, int rows, int columns,
                   ab_high = __builtin_shufflevector(a, b, 1, 5, 3, 7),
                   cd_low = __builtin_shufflevector(c, d, 0, 4, 2, 6),
                   cd_high = __builtin_shufflevector(c, d, 1, 5, 3, 7);
-      double* target = to + static_cast<std::size_t>(j) * to_stride + i;
-      store_lanes(target, __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5));
-      store_lanes(target + to_stride, __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5));
-      store_lanes(target + 2 * to_stride, __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7));
-      store_lanes(target + 3 * to_stride, __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7));
+      const std::size_t at = static_cast<std::size_t>(j) * to_stride + i;
+      store(at, __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5));
+      store(at + to_stride, __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5));
+      store(at + 2 * static_cast<std::size_t>(to_stride),
+            __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7));
+      store(at + 3 * static_cast<std::size_t>(to_stride),
+            __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7));
     }
     for (; j < columns; ++j) {
-      for (int r = 0; r < 4; ++r)
-        to[static_cast<std::size_t>(j) * to_stride + i + r] =
-            source[static_cast<std::size_t>(r) * from_stride + j];
+      for (int r = 0; r < 4; ++r) copy(i + r, j);
     }
   }
   for (; i < rows; ++i) {
-    for (int j = 0; j < columns; ++j)
-      to[static_cast<std::size_t>(j) * to_stride + i] = from[static_cast<std::size_t>(i) * from_stride + j];
+    for (int j = 0; j < columns; ++j) copy(i, j);
   }
 }
 

@@ -38,7 +38,8 @@ class RowProducts {
 void add_product(const double* a, int a_stride, int rows, int inner, const double* const* x, int columns,
                  double* y, int y_stride);
 
-// to (column-major) = from (row-major)
-void copy_transposed(const double* from, int from_stride, int rows, int columns, double* to, int to_stride);
+// to (column-major) = from (row-major), and `scaled` (as `to`) = factor from
+void copy_transposed(const double* from, int from_stride, int rows, int columns, double* to, double* scaled,
+                     double factor, int to_stride);
 
 }  // namespace articula

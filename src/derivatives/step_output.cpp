@@ -73,6 +73,10 @@ void StepOutput::position_rows(MatrixRef J) const {
     const double* __restrict v = q + nv_;
     for (int d = 0; d < nv_; ++d) q[d] = h_ * v[d];
   }
+  turn_rows(J);
+}
+
+void StepOutput::turn_rows(MatrixRef J) const {
   for (size_t i = 0; i < turning_.size(); ++i) {
     for (Eigen::Index c = 0; c < J.cols(); ++c) {
       double* turn = &J(turning_[i], c);
@@ -84,6 +88,11 @@ void StepOutput::position_rows(MatrixRef J) const {
 void StepOutput::complete(MatrixRef by_state, MatrixRef by_control) const {
   position_rows(by_state);
   if (nu_ > 0) position_rows(by_control);
+  add_explicit(by_state, by_control);
+}
+
+// What q+ and w+ are of q, w and u themselves.
+void StepOutput::add_explicit(MatrixRef by_state, MatrixRef by_control) const {
   size_t turning = 0;
   for (int d = 0; d < nv_;) {
     if (turning < turning_.size() && turning_[turning] == d) {

@@ -77,6 +77,10 @@ bool ImpulseDerivatives::Work::add_weight_rate(const Item& item, bool with_param
   if (with_parameters) return add_weight_rate_beside(item, factor, by_z);
   const ContactRows& rows = step->rows;
   const int n = rows.row_of(item);
+  // Rows of single dofs stay what they are.
+  const bool moves =
+      item.kind == RowKind::contact || item.kind == RowKind::equality ||
+      (item.kind == RowKind::joint_limit && model->structure().joints[item.index].type == JointType::ball);
   const double share = factor / item.rows;
   double* q_bar = by_z.data() + residual.inputs().q;
   std::vector<double> lam(rows.size(), 0.0);
@@ -87,7 +91,7 @@ bool ImpulseDerivatives::Work::add_weight_rate(const Item& item, bool with_param
     rows.add_impulses(lam.data(), u);
     solve_mass_matrix(*model, *data, u);
     lam[i] = 2.0 * share;
-    impulses_against(lam.data(), u.data(), q_bar);
+    if (moves) impulses_against(lam.data(), u.data(), q_bar);
     inertia_against(u.data(), -share, q_bar);
     squares += u.cwiseAbs2();
     lam[i] = 0.0;

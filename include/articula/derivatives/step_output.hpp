@@ -19,6 +19,10 @@ class StepOutput {
   void complete(MatrixRef by_state, MatrixRef by_control) const;
   // Rows of q+ alone: h Jr (v+ rows).
   void position_rows(MatrixRef J) const;
+  // The same in two: rows of q+ that are h times those of v+ already (`turn_rows`), and all that is not v+
+  // (`add_explicit`).
+  void turn_rows(MatrixRef J) const;
+  void add_explicit(MatrixRef by_state, MatrixRef by_control) const;
 
  private:
   int nv_ = 0, na_ = 0, nu_ = 0;
