@@ -310,9 +310,17 @@ void LawSystem::solve_columns(double* rows, int columns) {
 
 void LawSystem::mark_rows(char* in_equations, char* carries) const {
   for (const ModeUnknown& u : unknowns_) {
-    if (!u.across) in_equations[u.row] = carries[u.row] = 1;
+    if (!u.across) in_equations[u.row] = 1;
     for (int i = 0; i < u.tangents; ++i) {
       if (u.equation[i] != 0.0) in_equations[u.row + 1 + i] = 1;
+    }
+  }
+  // Where nothing slides, rows on which others depend carry all that changes.
+  const int many = symmetric_ ? rank() : unknowns();
+  for (int k = 0; k < many; ++k) {
+    const ModeUnknown& u = unknowns_[symmetric_ ? factor_.unknown_of(k) : k];
+    if (!u.across) carries[u.row] = 1;
+    for (int i = 0; i < u.tangents; ++i) {
       if (u.along[i] != 0.0) carries[u.row + 1 + i] = 1;
     }
   }

@@ -25,6 +25,9 @@ class RankFactor {
   // All columns of a row-major matrix of n rows; columns: a multiple of four.
   void solve_columns(double* x, int columns);
 
+  // The unknown of pivot k < rank; others are zero in solutions.
+  int unknown_of(int k) const { return columns_[k]; }
+
   // Bases of z: A z = 0 and, if wanted, y: A^T y = 0, n - rank rows of n numbers.
   void null_spaces(std::vector<double>& right, std::vector<double>* left) const;
 
