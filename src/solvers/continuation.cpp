@@ -19,10 +19,10 @@ bool curved(RowMode mode) { return mode == RowMode::slide || mode == RowMode::yi
 
 bool has_friction(const Block& block) { return block.kind == BlockKind::contact && block.dim > 1; }
 
-// mu o sigma_T along d
+// mu o sigma_T along d; velocities from the first row of the block on
 double slip_along(const Block& block, const SlideState& slide, const double* velocity) {
   double sum = 0.0;
-  for (int i = 0; i < block.tangents(); ++i) sum += slide.d[i] * block.mu[i] * velocity[block.first + 1 + i];
+  for (int i = 0; i < block.tangents(); ++i) sum += slide.d[i] * block.mu[i] * velocity[1 + i];
   return sum;
 }
 
@@ -189,7 +189,7 @@ void Continuation::begin(const ContactProblem& problem, const Start& start, Plac
     const double give = start.softness * problem.mobility(block);
     for (int i = first; i < first + block.dim; ++i) soft_[i] += give * lam_[i];
     if (has_friction(block) && at.mode[first] != RowMode::free && curved(at.mode[first + 1])) {
-      slide.speed = std::max(slip_along(block, slide, soft_.data()), least);
+      slide.speed = std::max(slip_along(block, slide, soft_.data() + first), least);
       slide.normal = std::max(lam_[first], 1e-14 * problem.velocity_scale / problem.mobility(block));
     }
     double wanted[6];
@@ -228,7 +228,7 @@ bool Continuation::leads_into(const ContactProblem& problem, const Event& last, 
   const Block& block = problem.blocks[last.block];
   const int i = last.row, n = block.first;
   const bool tangent = block.kind == BlockKind::contact && i > n;
-  if (curved(mode[i])) return slip_along(block, slides[last.block], dsoft_.data()) >= 0.0;
+  if (curved(mode[i])) return slip_along(block, slides[last.block], dsoft_.data() + n) >= 0.0;
   if (mode[i] == RowMode::free) {
     double rest = dsoft_[i];
     for (int k = 0; k < block.tangents(); ++k) rest -= last.yielded[k] * dsoft_[n + 1 + k];
@@ -288,7 +288,8 @@ void Continuation::offer_events(const ContactProblem& problem, int k, const Plac
       bounded(n + 1 + i, block.mu[i] * lam[n], block.mu[i] * dlam_[n]);
   } else if (curved(mode[n + 1])) {
     const SlideState& slide = at.slides[k];
-    offer(slip_along(block, slide, soft), -slip_along(block, slide, dsoft_.data()), n + 1, RowMode::hold);
+    offer(slip_along(block, slide, soft + n), -slip_along(block, slide, dsoft_.data() + n), n + 1,
+          RowMode::hold);
   } else {
     offer_at(way_to_friction_cone(block, lam + n, dlam_.data() + n), n + 1, RowMode::slide);
   }
@@ -341,7 +342,7 @@ Gaps gaps_of(const ContactProblem& problem, const Block& block, bool slides_at_o
   if (mode[n] == RowMode::free)
     return {.normal = soft[n] - (slides_at_once ? 0.0 : needed_to_part(problem.law, block, soft + n))};
   if (!has_friction(block)) return {.normal = g * lam[n]};
-  if (curved(mode[n + 1])) return {.normal = g * lam[n], .friction = slip_along(block, slide, soft)};
+  if (curved(mode[n + 1])) return {.normal = g * lam[n], .friction = slip_along(block, slide, soft + n)};
   double force = 0.0;
   for (int i = 0; i < block.tangents(); ++i) force += std::pow(lam[n + 1 + i] / block.mu[i], 2);
   return {.normal = g * lam[n], .friction = g * (lam[n] - std::sqrt(force))};
@@ -465,19 +466,18 @@ namespace {
 // and of the force where the slip ends. Returns by how much the force differs from it.
 double direct(const ContactProblem& problem, const Block& block, const double* lam, const double* soft,
               SlideState& slide) {
-  const int n = block.first;
   const double g = problem.mobility(block);
   double d[5], squared = 0.0;
   for (int i = 0; i < block.tangents(); ++i) {
-    d[i] = block.mu[i] * (soft[n + 1 + i] - g * lam[n + 1 + i]);
+    d[i] = block.mu[i] * (soft[1 + i] - g * lam[1 + i]);
     squared += d[i] * d[i];
   }
   if (!(squared > 0.0)) return 0.0;
-  slide.normal = std::max(lam[n], 1e-300 + 1e-14 * problem.velocity_scale / g);
+  slide.normal = std::max(lam[0], 1e-300 + 1e-14 * problem.velocity_scale / g);
   double off = 0.0;
   for (int i = 0; i < block.tangents(); ++i) {
     slide.d[i] = d[i] / std::sqrt(squared);
-    off += std::pow(slide.d[i] + lam[n + 1 + i] / (block.mu[i] * slide.normal), 2);
+    off += std::pow(slide.d[i] + lam[1 + i] / (block.mu[i] * slide.normal), 2);
   }
   slide.speed = std::max(slip_along(block, slide, soft), 0.0);
   return std::sqrt(off);
@@ -498,7 +498,8 @@ bool Continuation::correct(const ContactProblem& problem, ModeSystem& system, Pl
     for (std::size_t k = 0; k < problem.blocks.size(); ++k) {
       const Block& block = problem.blocks[k];
       if (has_friction(block) && at.mode[block.first] != RowMode::free && curved(at.mode[block.first + 1]))
-        turned = std::max(turned, direct(problem, block, at.lam, at.soft, at.slides[k]));
+        turned = std::max(turned,
+                          direct(problem, block, at.lam + block.first, at.soft + block.first, at.slides[k]));
     }
     if (turned < enough) return true;
   }
@@ -516,7 +517,7 @@ void Continuation::predict(const ContactProblem& problem, double length, Place& 
       lam[i] = lam_[n + i] + length * dlam_[n + i];
       soft[i] = soft_[n + i] + length * dsoft_[n + i];
     }
-    direct(problem, block, lam - n, soft - n, at.slides[k]);
+    direct(problem, block, lam, soft, at.slides[k]);
   }
 }
 

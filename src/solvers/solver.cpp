@@ -76,16 +76,20 @@ bool search(Task& task) {
     if (suspicious) std::copy(work.first.begin(), work.first.end(), task.guess);
   }
   work.trial_sigma.assign(problem.size, 0.0);
-  if (task.warm) {
-    // Straight paths end; on cones they bend, and Newton's method in shorter steps gets there sooner.
-    const bool straight = problem.law == FrictionLaw::pyramid;
-    if (straight && continue_from_start(task, true)) return true;
+  const bool fits_table = lemke_pairs(problem) <= table_size;
+  const auto approach_from_start = [&] {
     work.trial = work.start;
-    if (approach_and_settle(task, SolveStage::pivoting)) return true;
+    return approach_and_settle(task, SolveStage::pivoting);
+  };
+  // Straight paths end, and where they turn round Lemke's do not; on cones paths bend, and Newton's method in
+  // shorter steps gets there sooner.
+  const bool straight = problem.law == FrictionLaw::pyramid;
+  if (task.warm) {
+    if (straight && continue_from_start(task, true)) return true;
+    if (!(straight && fits_table) && approach_from_start()) return true;
     if (!straight && continue_from_start(task, true)) return true;
   }
   if (problem.size <= small && pivot_by_dantzig(task)) return true;
-  const bool fits_table = lemke_pairs(problem) <= table_size;
   std::array<RowMode, table_size> started;  // Lemke's method guesses anew
   if (fits_table) std::copy(work.first.begin(), work.first.end(), started.begin());
   if (fits_table && follow_lemke(task)) return true;
@@ -101,6 +105,7 @@ bool search(Task& task) {
   if (problem.size > large && (dilate_or_sweep(task) || sweep_on(task, 3000, best))) return true;
   const bool hopeless = task.contradicts || loads_are_endless(problem, work.trial.data());
   if (task.path_is_lost && hopeless && waive_biases(task)) return true;
+  if (task.warm && straight && fits_table && approach_from_start()) return true;
   // Few, costly iterations that do not mind bad conditioning.
   work.trial.assign(problem.size, 0.0);
   const InteriorPoint::Settings attempts[] = {{}, {.most_iterations = 150, .start = 10.0, .patience = 0.3}};
