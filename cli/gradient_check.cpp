@@ -86,8 +86,8 @@ double noise_of(const F& f, bool& same) {
   for (int longer = 0; longer < 2; ++longer) {
     step *= 10.0;
     const double seen = seen_over(step);
-    if (!same || (noise > 0.0 && seen > growth * noise)) break;
-    noise = std::max(noise, seen);
+    if (!same) break;
+    noise = noise > 0.0 ? std::clamp(seen, noise, growth * noise) : seen;
   }
   return noise;
 }

@@ -289,8 +289,9 @@ void ImpulseDerivatives::residual_along(const ConstVectorRef& dz, VectorRef dr) 
   for (size_t k = 0; k < islands.size(); ++k)
     w.laws[k].add_explicit(w.dsigma.data() + islands[k].row_begin, w.rho.data() + islands[k].row_begin);
   for (size_t i = 0; i < w.rho.size(); ++i) dr[w.nv + static_cast<int>(i)] = -w.rho[i];
-  if (!w.grants_slack()) return;
-  w.find_slack(!dz.tail(dz.size() - in.theta).isZero(0.0));
+  const bool with_parameters = !dz.tail(dz.size() - in.theta).isZero(0.0);
+  if (!w.grants_slack(with_parameters)) return;
+  w.find_slack(with_parameters);
   dr.tail(w.slack.by_input.rows()) -= w.slack.by_input * dz.head(w.slack.by_input.cols());
 }
 
@@ -327,7 +328,7 @@ void ImpulseDerivatives::residual_against(const ConstVectorRef& y, VectorRef z_b
   std::copy(y.data() + w.nv, y.data() + w.nv + w.rho.size(), w.rho.begin());
   w.add_softening_against(z_bar);
   w.rates_against(y.data(), z_bar);
-  if (!w.grants_slack()) return;
+  if (!w.grants_slack(w.wants_parameters)) return;
   w.slack_against(y.data() + w.nv, z_bar);
 }
 

@@ -58,7 +58,7 @@ void ImpulseDerivatives::Work::velocity_columns() {
       columns.add_bounces(*model, *data, rates, row_columns.leftCols(nv), row_columns.middleCols(nv, nv));
     add_softening_columns();
   }
-  if (rows > 0 && grants_slack()) add_slack_columns();
+  if (rows > 0 && grants_slack(false)) add_slack_columns();
   if (rows > 0)
     solve_constrained();
   else

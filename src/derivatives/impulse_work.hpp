@@ -47,7 +47,7 @@ struct ImpulseDerivatives::Work {
   bool shift_matters(const ContactRates::Touch& t, Vec3 way, double counts);
 
   // least_slack.cpp
-  bool grants_slack() const;
+  bool grants_slack(bool with_parameters) const;
   void find_slack(bool with_parameters);
   void add_slack_row(int island, int row, double by);
   void find_slack_impulses();

@@ -82,9 +82,11 @@ class LawSystem {
   // Velocity that rows which hold were granted because their biases contradict each other, relative to all.
   double slack() const { return slack_; }
   // Slack, relative to the velocities of the island, changes in proportion to itself, and the more the nearer
-  // rows are to depend on others (least_slack.cpp): dy = -G^+ J Mhat^-1 dJ^T y. Less than this nobody feels.
-  bool grants_slack() const {
-    return !regular() && std::max(slack_, sliding_slack_) > 1e-10 * conditioning();
+  // rows are to depend on others (least_slack.cpp): dy = -G^+ J Mhat^-1 dJ^T y. Less than this the state does
+  // not feel, which moves rows by 1 / h; parameters may move them by little.
+  bool grants_slack(bool with_parameters) const {
+    return !regular() &&
+           std::max(slack_, sliding_slack_) > (with_parameters ? 1e-14 : 1e-10 * conditioning());
   }
   // What slides was granted some of it.
   bool slack_slides() const { return sliding_slack_ > std::max(1e-4 * slack_, 1e-13); }

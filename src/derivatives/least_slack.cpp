@@ -17,19 +17,21 @@ namespace articula {
 
 namespace {
 
-bool grants(const LawSystem& law) { return law.grants_slack() && !law.slack_slides(); }
+bool grants(const LawSystem& law, bool with_parameters) {
+  return law.grants_slack(with_parameters) && !law.slack_slides();
+}
 
-// dR y is of the order of the slack itself, however nearly rows depend on others. Less of it nobody feels:
-// the state moves rows by 1 / h, parameters by less.
+// dR y is of the order of the slack itself, however nearly rows depend on others.
 bool moves_weights(const LawSystem& law, bool with_parameters) {
-  return law.slack() > (with_parameters ? 1e-11 : 1e-10);
+  return with_parameters || law.slack() > 1e-10;
 }
 
 }  // namespace
 
-bool ImpulseDerivatives::Work::grants_slack() const {
+bool ImpulseDerivatives::Work::grants_slack(bool with_parameters) const {
   return wants_choice && !relabelled &&
-         std::any_of(laws.begin(), laws.begin() + static_cast<long>(step->rows.islands().size()), grants);
+         std::any_of(laws.begin(), laws.begin() + static_cast<long>(step->rows.islands().size()),
+                     [&](const LawSystem& law) { return grants(law, with_parameters); });
 }
 
 // slack.by_input: rows x inputs, of the right-hand sides of rows that hold.
@@ -45,7 +47,7 @@ void ImpulseDerivatives::Work::find_slack(bool with_parameters) {
   bool failed = false;
   for (size_t k = 0; k < rows.islands().size(); ++k) {
     LawSystem& law = laws[k];
-    if (!grants(law)) continue;
+    if (!grants(law, with_parameters)) continue;
     const int begin = rows.islands()[k].row_begin;
     std::vector<double> y(rows.size(), 0.0);
     law.slack_impulses(rows.sigma.data() + begin, y.data() + begin);
@@ -80,7 +82,7 @@ void ImpulseDerivatives::Work::find_slack_impulses() {
   slack.y.assign(rows.size(), 0.0);
   for (size_t k = 0; k < rows.islands().size(); ++k) {
     const int begin = rows.islands()[k].row_begin;
-    if (grants(laws[k])) laws[k].slack_impulses(rows.sigma.data() + begin, slack.y.data() + begin);
+    if (grants(laws[k], false)) laws[k].slack_impulses(rows.sigma.data() + begin, slack.y.data() + begin);
   }
 }
 
@@ -97,7 +99,7 @@ void ImpulseDerivatives::Work::slack_against(const double* y2, VectorRef z_bar) 
   std::vector<double> weighted(rows.size(), 0.0), ignored_rho(rows.size());
   std::fill(c.begin(), c.end(), 0.0);
   for (size_t k = 0; k < rows.islands().size(); ++k) {
-    if (!grants(laws[k])) continue;
+    if (!grants(laws[k], false)) continue;
     const int begin = rows.islands()[k].row_begin;
     for (int i = begin; i < begin + rows.islands()[k].rows; ++i) {
       if (modes[i] == RowMode::hold) weighted[i] = laws[k].weight(i - begin) * y2[i];
@@ -137,7 +139,7 @@ void ImpulseDerivatives::Work::add_slack_columns() {
   project_columns(*model, *data, rows.root_inverse(), slack.blocks);
   equations.add_velocities(slack.blocks.data(), width, slack.rows.data());
   for (size_t k = 0; k < rows.islands().size(); ++k) {
-    if (!grants(laws[k])) continue;
+    if (!grants(laws[k], false)) continue;
     const int begin = rows.islands()[k].row_begin;
     laws[k].solve_columns(slack.rows.data() + static_cast<std::size_t>(begin) * width, width);
     for (int i = begin; i < begin + rows.islands()[k].rows; ++i) {

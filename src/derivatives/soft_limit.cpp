@@ -138,7 +138,7 @@ bool ImpulseDerivatives::Work::find_soft_limit(bool with_parameters, bool of_yie
   soft.whole = false;
   for (size_t k = 0; k < rows.islands().size(); ++k) {
     if (laws[k].regular()) continue;
-    if (laws[k].grants_slack()) {
+    if (laws[k].grants_slack(with_parameters)) {
       soft.softness[0][k] = hardest;
       soft.whole |= laws[k].slack_slides();
     }
