@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "articula/math/strips.hpp"
+#include "math/transpose.hpp"
 #include "row_builder.hpp"
 
 namespace articula {
@@ -215,17 +216,6 @@ void write_block(const Lanes* product, int rows, int columns, double* first, std
   }
 }
 
-void transpose(Lanes* a) {
-  const Lanes t0 = __builtin_shufflevector(a[0], a[1], 0, 4, 2, 6),
-              t1 = __builtin_shufflevector(a[0], a[1], 1, 5, 3, 7),
-              t2 = __builtin_shufflevector(a[2], a[3], 0, 4, 2, 6),
-              t3 = __builtin_shufflevector(a[2], a[3], 1, 5, 3, 7);
-  a[0] = __builtin_shufflevector(t0, t2, 0, 1, 4, 5);
-  a[1] = __builtin_shufflevector(t1, t3, 0, 1, 4, 5);
-  a[2] = __builtin_shufflevector(t0, t2, 2, 3, 6, 7);
-  a[3] = __builtin_shufflevector(t1, t3, 2, 3, 6, 7);
-}
-
 }  // namespace
 
 void ContactRows::fill_problem(const Island& island) {
@@ -254,7 +244,7 @@ void ContactRows::fill_problem(const Island& island) {
       write_block(product.row, a.rows, b.rows, G + a.first * stride + b.first, stride,
                   b.first + 4 <= island.stride);
       if (w == k) continue;
-      transpose(product.row);
+      transpose_four(product.row);
       write_block(product.row, b.rows, a.rows, G + b.first * stride + a.first, stride, fits);
     }
   }

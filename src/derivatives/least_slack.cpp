@@ -5,7 +5,7 @@
 //   dsigma = -dR y - R dy,    (J Mhat^-1 J^T) dy = -J Mhat^-1 dJ^T y,
 // where the part of dy that moves nothing is what makes the rows consistent (law_system.hpp). So much for y
 // of rows that hold. What slides may stand beside them: it takes part in the system, and y has no share of
-// it. Where it has, the certificate says that the derivative is one-sided.
+// it. Where it has, soft laws tell (soft_limit.cpp).
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,7 @@
 #include "row_products.hpp"
 
 #include "articula/math/strips.hpp"
+#include "math/transpose.hpp"
 
 namespace articula {
 
@@ -209,19 +210,11 @@ void copy_transposed(const double* from, int from_stride, int rows, int columns,
     const double* source = from + static_cast<std::size_t>(i) * from_stride;
     int j = 0;
     for (; j + 4 <= columns; j += 4) {
-      const Lanes a = load_lanes(source + j), b = load_lanes(source + from_stride + j),
-                  c = load_lanes(source + 2 * from_stride + j), d = load_lanes(source + 3 * from_stride + j);
-      const Lanes ab_low = __builtin_shufflevector(a, b, 0, 4, 2, 6),
-                  ab_high = __builtin_shufflevector(a, b, 1, 5, 3, 7),
-                  cd_low = __builtin_shufflevector(c, d, 0, 4, 2, 6),
-                  cd_high = __builtin_shufflevector(c, d, 1, 5, 3, 7);
-      const std::size_t at = static_cast<std::size_t>(j) * to_stride + i;
-      store(at, __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5));
-      store(at + to_stride, __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5));
-      store(at + 2 * static_cast<std::size_t>(to_stride),
-            __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7));
-      store(at + 3 * static_cast<std::size_t>(to_stride),
-            __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7));
+      Lanes block[4];
+      for (int r = 0; r < 4; ++r)
+        block[r] = load_lanes(source + static_cast<std::size_t>(r) * from_stride + j);
+      transpose_four(block);
+      for (int c = 0; c < 4; ++c) store(static_cast<std::size_t>(j + c) * to_stride + i, block[c]);
     }
     for (; j < columns; ++j) {
       for (int r = 0; r < 4; ++r) copy(i + r, j);
