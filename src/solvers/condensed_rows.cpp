@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "articula/math/strips.hpp"
+
 namespace articula {
 
 void CondensedRows::reserve(int rows) {
@@ -10,6 +12,7 @@ void CondensedRows::reserve(int rows) {
   place_.reserve(rows);
   all_.reserve(rows);
   factor_.reserve(rows);
+  eliminated_.reserve(rows);
 }
 
 // The upper triangle, by groups of four columns; of the first `kept` rows only what is not a factor already.
@@ -47,6 +50,16 @@ bool CondensedRows::set(const ContactProblem& problem, const std::vector<Leading
   if (!factor_.condense(lead, kept)) return false;
   matrix_ = problem.G;
   return true;
+}
+
+// L_ll y = b_l, then b_r - L_rl y
+void CondensedRows::follow(const double* velocity, double* others) {
+  const int lead = static_cast<int>(leading_.size());
+  eliminated_.resize(lead);
+  for (int k = 0; k < lead; ++k)
+    eliminated_[k] = velocity[leading_[k].row] - strip_dot(factor_.row(k), eliminated_.data(), k);
+  for (std::size_t i = 0; i < others_.size(); ++i)
+    others[i] = velocity[others_[i]] - strip_dot(multipliers(static_cast<int>(i)), eliminated_.data(), lead);
 }
 
 }  // namespace articula

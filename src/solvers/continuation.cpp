@@ -428,19 +428,17 @@ void Continuation::set_velocities(const ContactProblem& problem, double t) {
   for (int i = 0; i < problem.size; ++i) b_[i] = problem.b[i] + (1.0 - t) * d_[i];
 }
 
-// From event to event. Under the pyramid law only the modes have changed; on cones one step of Newton's
-// method has to do.
+// From event to event: only the modes change.
 bool Continuation::follow_straight(const ContactProblem& problem, ModeSystem& system, Place& at) {
   ContactProblem shifted = problem;
   shifted.b = b_.data();
+  set_velocities(problem, at.t);
   int idle = 0;  // events at one place
   Event last;
   for (int events = 0; events < most_events; ++events) {
-    const bool straight = events > 0 && problem.law == FrictionLaw::pyramid;
     double turned = 0.0;
-    set_velocities(problem, at.t);
-    if (straight ? !system.set_modes(problem, at.mode, at.slides)
-                 : !system.soft_step(shifted, at.mode, at.slides, at.lam, at.soft, turned))
+    if (events == 0 ? !system.soft_step(shifted, at.mode, at.slides, at.lam, at.soft, turned)
+                    : !system.set_modes(problem, at.mode, at.slides))
       return false;
     find_direction(problem, system);
     const bool forward = last.block < 0 || leads_into(problem, last, at.mode, at.slides);
@@ -576,9 +574,8 @@ bool Continuation::solve(const ContactProblem& problem, ModeSystem& system, cons
   Place at{mode, slides, lam, soft};
   begin(problem, start, at);
   system.begin(problem, nullptr, start.softness);
-  const bool arrived = problem.law == FrictionLaw::pyramid || start.hasty
-                           ? follow_straight(problem, system, at)
-                           : follow_curve(problem, system, at);
+  const bool arrived = problem.law == FrictionLaw::pyramid ? follow_straight(problem, system, at)
+                                                           : follow_curve(problem, system, at);
   system.put_last(nullptr);
   return arrived;
 }

@@ -67,7 +67,8 @@ int ModeSystem::begins_alike(const ContactProblem& problem, double eps, int symm
       std::min({same_matrix ? lu_.reusable() : 0, symmetric, static_cast<int>(factored_.size())});
   int alike = 0;
   while (alike < most && same_unknown(unknowns_[alike], factored_[alike])) ++alike;
-  factored_.assign(unknowns_.begin(), unknowns_.end());
+  factored_.resize(unknowns_.size());
+  std::copy(unknowns_.begin() + alike, unknowns_.end(), factored_.begin() + alike);
   factored_matrix_ = problem.G;
   factored_softness_ = eps;
   factored_lead_ = lead;
@@ -90,25 +91,26 @@ int ModeSystem::condense(const ContactProblem& problem, double eps) {
   if (condensed_.leads_with(problem, leading_) &&
       std::all_of(unknowns_.begin() + lead, unknowns_.end(), placed))
     return lead;
-  // Contacts as a whole; all rows of what may change.
+  // All contacts, and all rows of what may change.
   others_.clear();
-  int last = -1;
   const auto add_block = [&](int k) {
     const Block& block = problem.blocks[k];
     for (int i = block.first; i < block.first + block.dim; ++i) others_.push_back(i);
   };
+  const auto is_late = [&](int k) { return late_ != nullptr && (*late_)[k]; };
   for (auto u = unknowns_.begin() + lead; u != unknowns_.end(); ++u) {
-    if (late_ != nullptr && (*late_)[u->block]) continue;
-    if (problem.blocks[u->block].kind != BlockKind::contact)
-      others_.push_back(u->row);
-    else if (u->block != last)
-      add_block(u->block);
-    last = u->block;
+    if (problem.blocks[u->block].kind != BlockKind::contact && !is_late(u->block)) others_.push_back(u->row);
   }
-  for (std::size_t k = 0; late_ != nullptr && k < late_->size(); ++k) {
-    if ((*late_)[k]) add_block(static_cast<int>(k));
+  for (int k = 0; k < static_cast<int>(problem.blocks.size()); ++k) {
+    if (problem.blocks[k].kind == BlockKind::contact || is_late(k)) add_block(k);
   }
   return condensed_.set(problem, leading_, others_) ? lead : -1;
+}
+
+CondensedRows* ModeSystem::condensed(const ContactProblem& problem, const RowMode* mode,
+                                     const SlideState* slides) {
+  list_unknowns(problem, mode, slides, unknowns_, late_);
+  return condense(problem, softness_) > 0 ? &condensed_ : nullptr;
 }
 
 // Of the condensed rows, the factor; from column `kept` on, and below row `kept`, that of the unknowns at

@@ -11,6 +11,7 @@ namespace {
 
 constexpr int most_newton_steps = 30;
 constexpr int most_corrections = 12;
+constexpr double soft_precision = 1e-13;         // of velocities in equations that give way, relative
 constexpr double settled = 1e-12, rough = 1e-6;  // directions of forces, at the end and before
 
 bool at_upper(RowMode mode) { return mode == RowMode::upper || mode == RowMode::yield_upper; }
@@ -48,7 +49,8 @@ void ModeSystem::reserve(int rows, int blocks) {
   condensed_.reserve(rows);
   leading_.reserve(rows);
   others_.reserve(rows);
-  for (std::vector<double>* vector : {&x_, &kept_, &step_, &null_part_, &combined_, &fixed_, &centre_})
+  for (std::vector<double>* vector :
+       {&x_, &kept_, &step_, &null_part_, &combined_, &fixed_, &moved_, &centre_})
     vector->reserve(rows);
 }
 
@@ -179,12 +181,16 @@ bool ModeSystem::solve_linear(const ContactProblem& problem, double soft, int mo
                               double* velocity) {
   const int n = static_cast<int>(unknowns_.size());
   const bool null = soft == 0.0 && maybe_null(problem.size);
+  const double enough =
+      (soft > 0.0 ? std::max(precision_, soft_precision) : precision_) * problem.velocity_scale;
   step_.resize(n);
   double previous = 1e300;
   for (int round = 0;; ++round) {
-    std::copy(fixed_.begin(), fixed_.end(), lam);
+    std::fill(lam, lam + problem.size, 0.0);
     articula::spread(unknowns_, x_.data(), lam);
-    contact_velocities(problem, lam, velocity);
+    for (int i = 0; i < problem.size; ++i) velocity[i] = problem.b[i] + moved_[i];
+    add_velocities(problem, lam, velocity);
+    for (int i = 0; i < problem.size; ++i) lam[i] += fixed_[i];
     if (soft > 0.0) {
       for (const Block& block : problem.blocks) {
         const double give = soft * problem.mobility(block);
@@ -199,8 +205,7 @@ bool ModeSystem::solve_linear(const ContactProblem& problem, double soft, int mo
       error = std::max(error, std::abs(step_[k]));
     }
     equation_error_ = error;
-    if (round == most_rounds || error <= precision_ * problem.velocity_scale || error > 0.5 * previous)
-      return true;
+    if (round == most_rounds || error <= enough || error > 0.5 * previous) return true;
     previous = round == 0 ? 1e300 : error;  // the first step goes all the way: nothing to compare it with
     lu_.solve(step_.data());
     if (null) remove_null_part(problem.size);
@@ -283,13 +288,22 @@ void ModeSystem::start_from(const double* lam) {
     x_[k] = unknowns_[k].across ? 0.0 : lam[unknowns_[k].row];
 }
 
-void ModeSystem::fix_bounds(const ContactProblem& problem, const RowMode* mode) {
-  fixed_.assign(problem.size, 0.0);
+// G fixed stays while no row comes to another bound.
+const std::vector<double>& ModeSystem::fix_bounds(const ContactProblem& problem, const RowMode* mode) {
+  bool same = fixed_matrix_ == problem.G;
+  if (!same) fixed_.assign(problem.size, 0.0);
   for (const Block& block : problem.blocks) {
     if (block.kind != BlockKind::interval) continue;
-    if (mode[block.first] == RowMode::upper) fixed_[block.first] = block.bound;
-    if (mode[block.first] == RowMode::lower) fixed_[block.first] = -block.bound;
+    const RowMode m = mode[block.first];
+    const double load = m == RowMode::upper ? block.bound : m == RowMode::lower ? -block.bound : 0.0;
+    same = same && fixed_[block.first] == load;
+    fixed_[block.first] = load;
   }
+  if (same) return moved_;
+  fixed_matrix_ = problem.G;
+  moved_.assign(problem.size, 0.0);
+  add_velocities(problem, fixed_.data(), moved_.data());
+  return moved_;
 }
 
 bool ModeSystem::soft_step(const ContactProblem& problem, const RowMode* mode, SlideState* slides,
@@ -307,22 +321,18 @@ bool ModeSystem::set_modes(const ContactProblem& problem, const RowMode* mode, c
   return factor_system(problem, softness_);
 }
 
-namespace {
-
-// Directions as exact as soft velocities tell them: what yields keeps its own from here on. What slides
-// beside it feels where it pushes to, and the rest of y, times a compliance of order eps, would be motion.
-bool settle_directions(ModeSystem& system, const ContactProblem& problem, const RowMode* mode,
-                       SlideState* slides, double* lam, double* sigma) {
+// What yields keeps its direction from here on. What slides beside it feels where it pushes to, and the rest
+// of y, times a compliance of order eps, would be motion.
+bool ModeSystem::settle_directions(const ContactProblem& problem, const RowMode* mode, SlideState* slides,
+                                   double* lam, double* soft) {
   double previous = 1e300, turned = 1e299;
   for (int step = 0; step < most_newton_steps && turned >= settled; ++step) {
     if (turned < rough && turned > 0.25 * previous) break;
     previous = turned;
-    if (!system.soft_step(problem, mode, slides, lam, sigma, turned)) return false;
+    if (!soft_step(problem, mode, slides, lam, soft, turned)) return false;
   }
-  return true;
+  return turned < rough;
 }
-
-}  // namespace
 
 // Where K has something of the order of eps, softness is not iterated away: less of it is. What is missed all
 // the same contradicts itself, and stays as it was.
@@ -351,14 +361,15 @@ bool ModeSystem::solve_hard(const ContactProblem& problem, double* lam, double* 
 }
 
 // Yielding contacts keep their direction; what slides turns a little.
-bool ModeSystem::harden(const ContactProblem& problem, const RowMode* mode, SlideState* slides, double* lam,
-                        double* sigma) {
+bool ModeSystem::harden(const ContactProblem& problem, const RowMode* mode, SlideState* slides,
+                        bool directions_settled, double* lam, double* sigma) {
   const auto any = [&](RowMode wanted) {
     return std::any_of(problem.blocks.begin(), problem.blocks.end(),
                        [&](const Block& block) { return on_cone(block, mode, wanted); });
   };
   const bool sliding = any(RowMode::slide);
-  if (any(RowMode::yield) && !settle_directions(*this, problem, mode, slides, lam, sigma)) return false;
+  if (!directions_settled && any(RowMode::yield) && !settle_directions(problem, mode, slides, lam, sigma))
+    return false;
   // The soft laws left rounding errors of b, over eps, in the null space of K. Where friction is at its bound
   // the motion feels them: loads are shared as Y^T Q x = 0 says (Y^T K = 0, Q = A^T R B).
   const bool shared = maybe_null(problem.size) &&
@@ -398,7 +409,7 @@ bool ModeSystem::solve(const ContactProblem& problem, const RowMode* mode, Slide
   for (int step = 0; step < most_newton_steps; ++step) {
     double turned = 0.0;
     if (!soft_step(problem, mode, slides, lam, sigma, turned)) return false;
-    if (turned < rough) return harden(problem, mode, slides, lam, sigma);
+    if (turned < rough) return harden(problem, mode, slides, false, lam, sigma);
   }
   return false;
 }
@@ -411,7 +422,7 @@ bool ModeSystem::solve_near(const ContactProblem& problem, const RowMode* mode, 
   std::fill(centre_.begin(), centre_.end(), 0.0);
   list_unknowns(problem, mode, slides, unknowns_, late_);
   start_from(lam);
-  return factor_system(problem, softness_) && harden(problem, mode, slides, lam, sigma);
+  return factor_system(problem, softness_) && harden(problem, mode, slides, false, lam, sigma);
 }
 
 }  // namespace articula

@@ -293,6 +293,24 @@ int update_modes(const ContactProblem& problem, double softness, const double* l
   return violations;
 }
 
+void round_directions(const ContactProblem& problem, SlideState* slides) {
+  for (std::size_t k = 0; k < problem.blocks.size(); ++k) {
+    const Block& block = problem.blocks[k];
+    if (block.kind != BlockKind::contact || block.dim == 1) continue;
+    SlideState& slide = slides[k];
+    double squared = 0.0;
+    for (double& d : slide.d) {
+      d = std::round(d / cell) * cell;
+      squared += d * d;
+    }
+    for (double& d : slide.d) d = squared > 0.0 ? d / std::sqrt(squared) : d;
+    const double ratio = slide.speed / std::max(slide.normal, 1e-300);
+    const double digits = std::pow(2.0, 6.0 - std::ceil(std::log2(std::max(ratio, 1e-300))));
+    slide.speed = std::round(ratio * digits) / digits;
+    slide.normal = 1.0;
+  }
+}
+
 void read_modes(const ContactProblem& problem, const double* lam, const double* sigma, double tolerance,
                 RowMode* mode, SlideState* slides) {
   for (std::size_t k = 0; k < problem.blocks.size(); ++k) {

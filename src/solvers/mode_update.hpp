@@ -29,6 +29,12 @@ void make_sense(const ContactProblem& problem, RowMode* mode);
 int update_modes(const ContactProblem& problem, double softness, const double* lam, const double* soft,
                  const std::vector<KnownMotion>& motion, bool only_worst, RowMode* mode, SlideState* slides);
 
+// Directions of forces that differ by less than `turning` from those of the motion are known: rounded to
+// cells, with their compliances, so that the last steps of Newton's method start from the same place wherever
+// they were found. What these differ by is less than `rounded_apart`.
+inline constexpr double turning = 1e-6, cell = 1e-4, rounded_apart = 10.0 * cell;
+void round_directions(const ContactProblem& problem, SlideState* slides);
+
 // Contacts taken to yield that slide after all, and contacts taken to slide that rest; returns how many were
 // found.
 int mark_motion(const ContactProblem& problem, const double* sigma, double tolerance, const RowMode* mode,

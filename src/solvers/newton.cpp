@@ -9,51 +9,32 @@ namespace articula {
 namespace {
 
 constexpr double hardest = 1e-11;  // softness
-constexpr double turning = 1e-6;   // directions of forces, before they are solved exactly
-constexpr double cell = 1e-4;      // to which they are rounded
 
 // Velocities this small count as rest.
 double motion_tolerance(const ContactProblem& problem, const double* lam) {
   return 10.0 * mode_tolerance(problem, lam);
 }
-// Directions and compliances rounded so that Newton's method starts from the same place wherever they were
-// found.
-void round_directions(Task& task) {
-  for (std::size_t k = 0; k < task.problem.blocks.size(); ++k) {
-    const Block& block = task.problem.blocks[k];
-    if (block.kind != BlockKind::contact || block.dim == 1) continue;
-    SlideState& slide = task.slides[k];
-    double squared = 0.0;
-    for (double& d : slide.d) {
-      d = std::round(d / cell) * cell;
-      squared += d * d;
-    }
-    for (double& d : slide.d) d = squared > 0.0 ? d / std::sqrt(squared) : d;
-    const double ratio = slide.speed / std::max(slide.normal, 1e-300);
-    const double digits = std::pow(2.0, 6.0 - std::ceil(std::log2(std::max(ratio, 1e-300))));
-    slide.speed = std::round(ratio * digits) / digits;
-    slide.normal = 1.0;
-  }
-}
-
 // Of modes and directions that nothing contradicts: solved anew from rounded directions, so that the result
 // depends on problem and modes alone, then exactly.
-bool finish(Task& task) {
+bool finish(Task& task, bool rounded) {
   ContactSolver& work = task.work;
-  const bool curved = std::any_of(task.guess, task.guess + task.problem.size, [](RowMode mode) {
+  const ContactProblem& problem = task.problem;
+  const bool curved = std::any_of(task.guess, task.guess + problem.size, [](RowMode mode) {
     return mode == RowMode::slide || mode == RowMode::yield;
   });
-  if (curved) {
-    round_directions(task);
+  if (curved && !rounded) {
+    round_directions(problem, task.slides);
+    rounded =
+        task.centre == nullptr && work.contacts_alone.turn(problem, work.system, task.guess, task.slides);
     for (int step = 0;; ++step) {
       double turned = 0.0;
       if (step == 20 ||
-          !work.system.soft_step(task.problem, task.guess, task.slides, task.lam, task.sigma, turned))
+          !work.system.soft_step(problem, task.guess, task.slides, task.lam, task.sigma, turned))
         return false;
-      if (turned < 10.0 * cell) break;
+      if (turned < rounded_apart) break;
     }
   }
-  return work.system.harden(task.problem, task.guess, task.slides, task.lam, task.sigma);
+  return work.system.harden(problem, task.guess, task.slides, rounded, task.lam, task.sigma);
 }
 
 // Whether some contact slides so slowly that the softness of its rows hides where to.
@@ -130,6 +111,13 @@ Outcome pivot_on(Task& task, double& softness) {
     idle = 0;
   };
   begin();
+  bool rounded = false;
+  const auto settle_contacts = [&] {
+    rounded = task.centre == nullptr &&
+              work.contacts_alone.settle(problem, work.system, work.motion, task.guess, task.slides);
+  };
+  const bool cone = problem.law == FrictionLaw::cone;
+  if (cone) settle_contacts();
   Outcome outcome = Outcome::contradicted;
   for (int pass = 0; pass < task.most_pivots; ++pass) {
     double turned = 0.0;
@@ -150,13 +138,18 @@ Outcome pivot_on(Task& task, double& softness) {
         work.seen.clear();
       }
       if (work.seen.size() < most_seen) work.seen.push_back(hash);
+      rounded = false;
+      if (!careful && cone) settle_contacts();
       continue;
     }
-    if (turned > turning && ++turning_passes > most_turning) break;
-    if (turned > turning) continue;
+    if (turned > (rounded ? rounded_apart : turning)) {
+      rounded = false;
+      if (++turning_passes > most_turning) break;
+      continue;
+    }
     const bool some_at_bound = std::any_of(task.guess, task.guess + problem.size, at_bound);
     if (some_at_bound) remember_soft(task);
-    if (!finish(task)) break;
+    if (!finish(task, rounded)) break;
     if (mark_motion(problem, task.sigma, motion_tolerance(problem, task.lam), task.guess, work.motion) == 0) {
       outcome = Outcome::verified;
       break;
@@ -165,6 +158,7 @@ Outcome pivot_on(Task& task, double& softness) {
     task.report.iterations += work.system.factorisations();
     if (softness > hardest && slower_than_softness(task, softness)) softness *= 1e-2;
     begin();
+    if (cone) settle_contacts();
   }
   task.report.iterations += work.system.factorisations();
   return outcome;

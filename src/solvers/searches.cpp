@@ -141,13 +141,12 @@ void keep_best(Task& task, double& best, std::vector<double>& lam) {
 }
 
 // From the guess and the impulses it came with.
-bool continue_from_start(Task& task, bool hasty) {
+bool continue_from_start(Task& task) {
   ContactSolver& work = task.work;
   std::copy(work.first.begin(), work.first.end(), task.guess);
   std::copy(work.first_slides.begin(), work.first_slides.end(), task.slides);
-  const bool found =
-      work.continuation.solve(task.problem, work.system, {.lam = work.start.data(), .hasty = hasty},
-                              task.guess, task.slides, task.lam, task.sigma);
+  const bool found = work.continuation.solve(task.problem, work.system, {.lam = work.start.data()},
+                                             task.guess, task.slides, task.lam, task.sigma);
   task.report.iterations += work.system.factorisations();
   if (!found) return false;
   if (!let_yield(task, usual_softness)) {
@@ -155,6 +154,48 @@ bool continue_from_start(Task& task, bool hasty) {
     std::copy(work.soft.slides.begin(), work.soft.slides.end(), task.slides);
   }
   return settle_ever_harder(task, SolveStage::pivoting);
+}
+
+namespace {
+
+// What slides or yields on its cone, on a pyramid: tangents that have a share in its direction are at a
+// bound.
+void modes_on_pyramids(const ContactProblem& problem, const SlideState* slides, RowMode* mode) {
+  constexpr double share = 0.4;
+  for (std::size_t k = 0; k < problem.blocks.size(); ++k) {
+    const Block& block = problem.blocks[k];
+    if (block.kind != BlockKind::contact) continue;
+    for (int i = 0; i < block.tangents(); ++i) {
+      RowMode& m = mode[block.first + 1 + i];
+      if (m != RowMode::slide && m != RowMode::yield) continue;
+      const double d = slides[k].d[i];
+      m = d > share ? RowMode::lower : d < -share ? RowMode::upper : RowMode::hold;
+    }
+  }
+}
+
+}  // namespace
+
+bool continue_on_pyramids(Task& task) {
+  ContactSolver& work = task.work;
+  ContactProblem pyramids = task.problem;
+  pyramids.law = FrictionLaw::pyramid;
+  std::copy(work.first.begin(), work.first.end(), task.guess);
+  modes_on_pyramids(pyramids, work.first_slides.data(), task.guess);
+  std::copy(work.first_slides.begin(), work.first_slides.end(), task.slides);
+  const bool found = work.continuation.solve(pyramids, work.system, {.lam = work.start.data()}, task.guess,
+                                             task.slides, task.lam, task.sigma);
+  task.report.iterations += work.system.factorisations();
+  if (!found) return false;
+  work.trial.assign(task.lam, task.lam + pyramids.size);
+  return approach_and_settle(task, SolveStage::pivoting);
+}
+
+bool sweep_from_start(Task& task) {
+  constexpr int sweeps = 50;
+  task.work.trial = task.work.start;
+  gauss_seidel(task.problem, sweeps, task.work.trial.data());
+  return approach_and_settle(task, SolveStage::iterating);
 }
 
 bool pivot_by_dantzig(Task& task) {

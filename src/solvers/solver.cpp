@@ -14,6 +14,7 @@ namespace articula {
 
 void ContactSolver::reserve(int rows, int block_count) {
   system.reserve(rows, block_count);
+  contacts_alone.reserve(rows, block_count);
   continuation.reserve(rows);
   dantzig.reserve(rows);
   dilating.reserve(rows);
@@ -82,12 +83,12 @@ bool search(Task& task) {
     return approach_and_settle(task, SolveStage::pivoting);
   };
   // Straight paths end, and where they turn round Lemke's do not; on cones paths bend, and Newton's method in
-  // shorter steps gets there sooner.
+  // shorter steps gets there sooner, or from where a path on pyramids or a few sweeps lead.
   const bool straight = problem.law == FrictionLaw::pyramid;
   if (task.warm) {
-    if (straight && continue_from_start(task, true)) return true;
+    if (straight && continue_from_start(task)) return true;
     if (!(straight && fits_table) && approach_from_start()) return true;
-    if (!straight && continue_from_start(task, true)) return true;
+    if (!straight && (continue_on_pyramids(task) || sweep_from_start(task))) return true;
   }
   if (problem.size <= small && pivot_by_dantzig(task)) return true;
   std::array<RowMode, table_size> started;  // Lemke's method guesses anew

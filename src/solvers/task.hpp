@@ -79,8 +79,12 @@ bool approach_and_settle(Task& task, SolveStage stage);
 bool accept(Task& task, SolveStage stage);
 // Remembers work.trial in `lam` if its residual is less than `best`.
 void keep_best(Task& task, double& best, std::vector<double>& lam);
-// Along a path from the guess and the impulses it came with; `hasty` where it bends, too.
-bool continue_from_start(Task& task, bool hasty);
+// Along a path from the guess and the impulses it came with, under the pyramid law.
+bool continue_from_start(Task& task);
+// The same for cones, with pyramids in their place; then Newton's method from there.
+bool continue_on_pyramids(Task& task);
+// A few sweeps of Gauss-Seidel from the impulses that the guess came with; then Newton's method.
+bool sweep_from_start(Task& task);
 bool pivot_by_dantzig(Task& task);
 bool follow_lemke(Task& task);
 bool dilate_or_sweep(Task& task);

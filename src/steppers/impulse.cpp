@@ -89,7 +89,7 @@ bool solve_held(ModeSystem& system, const ContactProblem& problem, const RowMode
   for (int step = 0; step < most_steps; ++step) {
     double turned = 0.0;
     if (!system.soft_step(problem, mode, slides, lam, sigma, turned)) return false;
-    if (turned < rough) return system.harden(problem, mode, slides, lam, sigma);
+    if (turned < rough) return system.harden(problem, mode, slides, false, lam, sigma);
   }
   return false;
 }

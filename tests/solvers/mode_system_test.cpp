@@ -26,7 +26,7 @@ TEST(mode_system, rows_that_are_nearly_dependent_are_met_like_others) {
     system.begin(view, nullptr);
     double turned = 0.0;
     ASSERT_TRUE(system.soft_step(view, modes, slides, lam.data(), sigma.data(), turned));
-    ASSERT_TRUE(system.harden(view, modes, slides, lam.data(), sigma.data()));
+    ASSERT_TRUE(system.harden(view, modes, slides, false, lam.data(), sigma.data()));
     const double off = 1.0 - problem.G(0, 1);  // as it is rounded
     EXPECT_NEAR(lam[0] - lam[1], -0.2 / off, 1e-7 * 0.2 / off) << apart;
     EXPECT_NEAR(lam[0] + lam[1], -0.4 / (2.0 - off), 1e-7 * 0.2 / off) << apart;
@@ -47,7 +47,7 @@ TEST(mode_system, rows_that_contradict_each_other_miss_alike) {
   system.begin(view, nullptr);
   double turned = 0.0;
   ASSERT_TRUE(system.soft_step(view, modes, slides, lam.data(), sigma.data(), turned));
-  ASSERT_TRUE(system.harden(view, modes, slides, lam.data(), sigma.data()));
+  ASSERT_TRUE(system.harden(view, modes, slides, false, lam.data(), sigma.data()));
   EXPECT_NEAR(sigma[0], 0.1, 1e-6);
   EXPECT_NEAR(sigma[1], -0.1, 1e-6);
   EXPECT_NEAR(lam.sum(), -0.2, 1e-6);

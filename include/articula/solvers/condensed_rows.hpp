@@ -45,6 +45,9 @@ class CondensedRows {
   [[nodiscard]] bool set(const ContactProblem& problem, const std::vector<Leading>& leading,
                          const std::vector<int>& others);
 
+  // Of velocities of all rows, those of the others, by place, after the leading rows came to rest.
+  void follow(const double* velocity, double* others);
+
   PlacedRows rest() const {
     const int lead = static_cast<int>(leading_.size());
     return {factor_.row(lead) + lead, factor_.stride(), static_cast<int>(others_.size()), place_.data()};
@@ -62,6 +65,7 @@ class CondensedRows {
   const double* matrix_ = nullptr;
   std::vector<Leading> leading_;
   std::vector<int> others_, place_, all_;
+  std::vector<double> eliminated_;
   LuFactor factor_;  // of the leading rows, and S behind them
 };
 

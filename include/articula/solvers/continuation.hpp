@@ -20,7 +20,6 @@ class Continuation {
     double inside = 1e-3;  // of the velocity scale: how far from a change of modes the path begins
     // Per block: contacts that slide where their friction is at its bound; the others yield. None: all slide.
     const std::vector<bool>* moves = nullptr;
-    bool hasty = false;  // in long steps, though the path bends
   };
   // mode, slides: those to begin with. Modes, impulses and soft velocities at the end of the path. False if
   // it has no end within reach.

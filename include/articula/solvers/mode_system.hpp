@@ -76,18 +76,28 @@ class ModeSystem {
   void forget() {
     lu_.forget();
     condensed_.forget();
+    fixed_matrix_ = nullptr;
   }
   // Blocks whose unknowns come last of those that do not slide, because they may change; none: by number.
   void put_last(const std::vector<bool>* late) { late_ = late; }
   // The equations of the soft laws with modes that hold, factored. False if numbers overflow.
   [[nodiscard]] bool set_modes(const ContactProblem& problem, const RowMode* mode, const SlideState* slides);
+  // What rows of no contact that are at their bounds do to velocities.
+  const std::vector<double>& fix_bounds(const ContactProblem& problem, const RowMode* mode);
+  // G without the rows of no contact that hold, as the factor for these modes would have it. None if they are
+  // few, or numbers overflow.
+  CondensedRows* condensed(const ContactProblem& problem, const RowMode* mode, const SlideState* slides);
   // One step of Newton's method on the soft laws: impulses, soft velocities, and new directions of what
   // slides or yields; `turned` is by how much forces differ from them. False if numbers overflow.
   [[nodiscard]] bool soft_step(const ContactProblem& problem, const RowMode* mode, SlideState* slides,
                                double* lam, double* soft, double& turned);
-  // After steps that settled: what is soft iterated away.
+  // Such steps until directions are as exact as soft velocities tell them, with the modes held. False if
+  // they do not come to rest.
+  [[nodiscard]] bool settle_directions(const ContactProblem& problem, const RowMode* mode, SlideState* slides,
+                                       double* lam, double* soft);
+  // After steps that settled, or with directions that have: what is soft iterated away.
   [[nodiscard]] bool harden(const ContactProblem& problem, const RowMode* mode, SlideState* slides,
-                            double* lam, double* sigma);
+                            bool directions_settled, double* lam, double* sigma);
   // From a solution on, the equations of modes by motion: what yields holds.
   [[nodiscard]] bool stand_still(const ContactProblem& problem, const RowMode* mode, const SlideState* slides,
                                  double* lam, double* sigma);
@@ -130,7 +140,6 @@ class ModeSystem {
   void take_condensed(int lead, int kept);
   void assemble(const PlacedRows& from, int lead, int kept, int symmetric, double eps);
   void start_from(const double* lam);
-  void fix_bounds(const ContactProblem& problem, const RowMode* mode);
   void remove_null_part(int rows);
   bool maybe_null(int rows);
   bool solve_linear(const ContactProblem& problem, double softness, int most_rounds, double* lam,
@@ -152,7 +161,9 @@ class ModeSystem {
   int factored_lead_ = 0;  // how many these were
   const double* factored_matrix_ = nullptr;
   double factored_softness_ = 0.0;
-  std::vector<double> x_, kept_, step_, null_part_, combined_, fixed_, centre_;
+  std::vector<double> x_, kept_, step_, null_part_, combined_, centre_;
+  std::vector<double> fixed_, moved_;  // impulses of rows at their bounds, and what they do to velocities
+  const double* fixed_matrix_ = nullptr;
   double softness_ = usual_softness;
   int factorisations_ = 0;
   bool regular_ = true, maybe_null_ = true;  // K

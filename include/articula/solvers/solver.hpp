@@ -9,6 +9,7 @@
 //   4. if nothing verifies, refine the best impulses found: multiple if they obey the laws, or inexact.
 // The result of a verified assignment depends on problem and modes alone.
 
+#include "articula/solvers/contacts_alone.hpp"
 #include "articula/solvers/continuation.hpp"
 #include "articula/solvers/dantzig.hpp"
 #include "articula/solvers/dilating.hpp"
@@ -30,6 +31,7 @@ struct ContactSolver {
   void reserve(int rows, int blocks);
 
   ModeSystem system;
+  ContactsAlone contacts_alone;
   SoftSolution soft;
   Continuation continuation;
   Dantzig dantzig;
