@@ -264,7 +264,7 @@ StepReport impulse_step(const Model& model, Data& data, ImpulseWork& work, const
     const bool alone = work.rows.size() == 0;
     faster = !alone && outran(model, data, work, h);
     // Told of as long as another pass can heed it.
-    if (pass + 1 < most_passes && may_pass(work.colliders, work.contacts)) {
+    if (pass + 1 < most_passes && (!alone || may_pass(work.colliders, work.contacts))) {
       if (alone) propagate_motion(model, data, work.v_next.data(), nullptr);
       faster |= find_passing(work.colliders, data, work.contacts, h, settings.recovery_speed);
     }
