@@ -4,8 +4,8 @@
 // is known, fast pairs of boxes, meshes and capsules are looked at where it takes them; two features that
 // overlap there and have no contact become one, with the distance that they have now: of two lines
 //   phi = n . (x_b - x_a),    n = +- e_a x e_b / |e_a x e_b|,
-// of a corner and a face the corner's height over its plane, of a point of a capsule's axis that from the other
-// line. All are smooth and continue beyond the ends of edges and the outlines of faces.
+// of a corner and a face the corner's height over its plane, of a point of a capsule's axis that from the
+// other line. All are smooth and continue beyond the ends of edges and the outlines of faces.
 
 #include "articula/collision/detect.hpp"
 
