@@ -481,7 +481,7 @@ void ContactRows::Builder::contact(const collision::Colliders& colliders, const 
   item.phi = phi;
   Quad& first = rows.quads_[item.quad];
   const bool deep = -phi > settings.dt * settings.recovery_speed;
-  double bias = gap_bias(phi, deep ? contact_drift(a, r_a, b, r_b) : 0.0, item);
+  double bias = gap_bias(phi, deep ? std::max(drift(a, b), contact_drift(a, r_a, b, r_b)) : 0.0, item);
   const bool impact = p.restitution > 0.0 && now < -settings.bounce_speed && phi + settings.dt * freely < 0.0;
   if (prescribed(item.key, impact ? BiasMode::bounce : item.bias) == BiasMode::bounce) {
     bias = p.restitution * now;
