@@ -165,8 +165,9 @@ SurfaceRate size_rate(const Side& s, int k) {
     case ShapeType::sphere: return {k == 0 ? s.n : Vec3(), Vec3()};
     case ShapeType::capsule:
       if (k == 0) return {s.n, Vec3()};
-      return {k == 1 && s.feature.kind == FeatureKind::point ? Vec3(0, 0, s.feature.index ? 1 : -1) : Vec3(),
-              Vec3()};
+      return {
+          k == 1 && s.feature.kind == FeatureKind::point ? Vec3(0, 0, axis_place(s.feature.index)) : Vec3(),
+          Vec3()};
     case ShapeType::box: {
       // Only along the axes that the feature is not free to slide along.
       const bool slides = s.feature.kind == FeatureKind::line   ? s.feature.index / 4 == k

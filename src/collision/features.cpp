@@ -1,6 +1,7 @@
 #include "features.hpp"
 
 #include <bit>
+#include <cmath>
 
 #include "support.hpp"
 
@@ -25,10 +26,20 @@ FacePlane field_wall_plane(const HeightField& field, int triangle, int side) {
 
 }  // namespace
 
+double axis_place(int index) {
+  if (index < 2) return index ? 1.0 : -1.0;
+  return -1.0 + (index - 1) * (2.0 / axis_parts);
+}
+
+int nearest_axis_point(double place) {
+  const int part = static_cast<int>(std::lround(0.5 * axis_parts * (clamp(place, -1.0, 1.0) + 1.0)));
+  return part == 0 ? 0 : part == axis_parts ? 1 : 1 + part;
+}
+
 Vec3 point_of(const Shape& shape, int index) {
   const Vec3 s = shape.size;
   switch (shape.type) {
-    case ShapeType::capsule: return {0, 0, index ? s[1] : -s[1]};
+    case ShapeType::capsule: return {0, 0, axis_place(index) * s[1]};
     case ShapeType::box: return box_corner(s, index);
     case ShapeType::mesh: return shape.hull->vertices[index];
     case ShapeType::height_field:

@@ -21,6 +21,10 @@ inline double feature_radius(const Shape& shape, Feature f) {
   return rounded ? shape.size[0] : 0.0;
 }
 
+// Where a point feature of a capsule is on its axis, from -1 to 1; and the one nearest to such a place.
+double axis_place(int index);
+int nearest_axis_point(double place);
+
 Vec3 point_of(const Shape& shape, int index);
 Segment line_of(const Shape& shape, int index);
 FacePlane face_of(const Shape& shape, int index);

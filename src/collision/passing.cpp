@@ -15,13 +15,38 @@ namespace {
 // Shallower overlaps, relative to the smaller shape, are left to the next step.
 constexpr double noticed = 1e-3;
 
-bool is_polyhedral(const Shape& s) { return s.type == ShapeType::box || s.type == ShapeType::mesh; }
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-// Lines that cross, a corner and a face: what has a distance wherever it is.
-bool can_pass(Feature a, Feature b) {
-  if (a.kind == FeatureKind::line && b.kind == FeatureKind::line) return true;
-  return (a.kind == FeatureKind::point && b.kind == FeatureKind::face) ||
-         (a.kind == FeatureKind::face && b.kind == FeatureKind::point);
+bool is_capsule(const Shape& s) { return s.type == ShapeType::capsule; }
+bool has_edges(const Shape& s) {
+  return s.type == ShapeType::box || s.type == ShapeType::mesh || is_capsule(s);
+}
+
+bool are_lines(Feature a, Feature b) { return a.kind == FeatureKind::line && b.kind == FeatureKind::line; }
+
+// Lines that cross, a corner and a face: what has a distance wherever it is. Points of capsules have one from
+// lines as well.
+bool can_pass(const Shape& a, const Shape& b, Feature feature_a, Feature feature_b) {
+  if (are_lines(feature_a, feature_b)) return true;
+  const auto is_point_on = [](const Shape& shape, Feature point, Feature other) {
+    return point.kind == FeatureKind::point &&
+           (other.kind == FeatureKind::face || (is_capsule(shape) && other.kind == FeatureKind::line));
+  };
+  return is_point_on(a, feature_a, feature_b) || is_point_on(b, feature_b, feature_a);
+}
+
+// The axis of a capsule, of two the shorter, that crosses a line: of the points of the axis that nearest to
+// the crossing stands for it. Lines that are nearly parallel cross elsewhere with every step, and what is
+// linear in the motion tells little of their distance; a point of one of them stays what it is.
+void take_point_of_axis(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
+                        ContactPoint& point) {
+  if (!are_lines(point.feature_a, point.feature_b)) return;
+  const bool of_a = is_capsule(a) && (!is_capsule(b) || a.size[1] <= b.size[1]);
+  const Shape& capsule = of_a ? a : b;
+  const Placement& at = of_a ? at_a : at_b;
+  if (!is_capsule(capsule) || !(capsule.size[1] > 0.0)) return;
+  const double place = dot(at.R.z, point.position - at.p) / capsule.size[1];
+  (of_a ? point.feature_a : point.feature_b) = {FeatureKind::point, nearest_axis_point(place)};
 }
 
 // x+ = x + h v about the origin of the link, which turns by h w
@@ -48,6 +73,31 @@ bool is_within(const Shape& shape, const Placement& at, Feature feature, Vec3 x,
   const Segment s = line_of(shape, feature.index);
   const double length = norm(s.along), along = dot(at.R * s.along, x - at * s.from) / length;
   return along >= -reach && along <= length + reach;
+}
+
+double extra_reach(const Contacts& contacts, const ColliderPair& pair) {
+  return contacts.reach[at(pair.a)] + contacts.reach[at(pair.b)];
+}
+
+// Whether a contact is the first of its pair, and the pair may pass into each other within the step.
+bool is_fast_pair(const Colliders& colliders, const Contacts& contacts, std::size_t i) {
+  const ColliderPair& pair = contacts.list[i].pair;
+  if (i > 0 && contacts.list[i - 1].pair.a == pair.a && contacts.list[i - 1].pair.b == pair.b) return false;
+  const Shape &a = colliders.list()[at(pair.a)].shape, &b = colliders.list()[at(pair.b)].shape;
+  return has_edges(a) && has_edges(b) &&
+         extra_reach(contacts, pair) >= fast_margin * std::min(size_of(a), size_of(b));
+}
+
+// Of the contacts of a pair, the first of which is `first`; not above zero.
+double least_distance(const Contacts& contacts, std::size_t first) {
+  const ColliderPair& pair = contacts.list[first].pair;
+  double least = 0.0;
+  for (std::size_t i = first; i < contacts.list.size(); ++i) {
+    const Contact& c = contacts.list[i];
+    if (c.pair.a != pair.a || c.pair.b != pair.b) break;
+    least = std::min(least, c.point.distance);
+  }
+  return least;
 }
 
 // The contact of two features at the start of a step; false if they have none, or overlap already.
@@ -80,34 +130,40 @@ bool contact_at_start(const Shape& a, const Placement& at_a, const Shape& b, con
 
 }  // namespace
 
-bool find_passing(const Colliders& colliders, const Data& data, Contacts& contacts, double dt) {
-  const auto at = [](int i) { return static_cast<std::size_t>(i); };
+bool may_pass(const Colliders& colliders, const Contacts& contacts) {
+  for (std::size_t i = 0; i < contacts.list.size(); ++i)
+    if (is_fast_pair(colliders, contacts, i)) return true;
+  return false;
+}
+
+bool find_passing(const Colliders& colliders, const Data& data, Contacts& contacts, double dt,
+                  double recovery_speed) {
   bool any = false;
   for (std::size_t i = 0; i < contacts.list.size(); ++i) {
+    if (!is_fast_pair(colliders, contacts, i)) continue;
     const ColliderPair pair = contacts.list[i].pair;
-    const bool seen = i > 0 && contacts.list[i - 1].pair.a == pair.a && contacts.list[i - 1].pair.b == pair.b;
     const Shape &a = colliders.list()[at(pair.a)].shape, &b = colliders.list()[at(pair.b)].shape;
-    if (seen || !is_polyhedral(a) || !is_polyhedral(b)) continue;
-    const double reach = contacts.reach[at(pair.a)] + contacts.reach[at(pair.b)];
-    const double size = std::min(size_of(a), size_of(b));
-    if (reach < fast_margin * size) continue;
+    const double reach = extra_reach(contacts, pair), size = std::min(size_of(a), size_of(b));
+    const double least = is_capsule(a) || is_capsule(b) ? least_distance(contacts, i) : 0.0;
+    const double allowed = std::min(0.0, least + dt * recovery_speed) - noticed * size;
     const Placement end_a = moved(colliders, data, pair.a, dt), end_b = moved(colliders, data, pair.b, dt);
     // Most that do not overlap there are seen to along the normal that they have now.
     const Vec3 axis =
         transpose_times(collider_placement(colliders, data, pair.a).R, contacts.list[i].point.normal);
-    if (are_apart_along(a, end_a, b, end_b, -noticed * size, axis)) continue;
+    if (are_apart_along(a, end_a, b, end_b, allowed, axis)) continue;
     ContactPoint points[max_contact_points], now;
     const int count = collide_unchecked(a, end_a, b, end_b, 0.0, points);
     for (int k = 0; k < count; ++k) {
+      take_point_of_axis(a, end_a, b, end_b, points[k]);
       const PassingFeatures features{pair, points[k].feature_a, points[k].feature_b, points[k].normal};
-      if (points[k].distance > -noticed * size || !can_pass(features.feature_a, features.feature_b)) continue;
+      if (points[k].distance > allowed || !can_pass(a, b, features.feature_a, features.feature_b)) continue;
       if (is_listed(contacts, pair, points[k]) || contacts.passing.size() == contacts.passing.capacity())
         continue;
       if (!contact_at_start(a, collider_placement(colliders, data, pair.a), b,
                             collider_placement(colliders, data, pair.b), features, reach, now))
         continue;
       // What is inside already came in another way; what is farther than anything moves does not touch.
-      if (now.distance < -noticed * size || now.distance > reach) continue;
+      if (now.distance < least - noticed * size || now.distance > reach) continue;
       contacts.passing.push_back(features);
       any = true;
     }

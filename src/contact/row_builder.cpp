@@ -168,10 +168,18 @@ BiasMode ContactRows::Builder::prescribed(std::uint64_t key, BiasMode ruled) con
   return entry != nullptr ? entry->bias : ruled;
 }
 
-double ContactRows::Builder::gap_bias(double phi, std::uint64_t key, BiasMode& kind) const {
-  const double speed = phi / settings.dt;
-  kind = prescribed(key, speed < -settings.recovery_speed ? BiasMode::capped : BiasMode::gap);
-  return kind == BiasMode::capped ? -settings.recovery_speed : speed;
+double ContactRows::Builder::gap_bias(double phi, double drift, Item& item) const {
+  item.room = room(-phi, drift);
+  item.bias = prescribed(item.key, item.room < 0.0 ? BiasMode::capped : BiasMode::gap);
+  return item.bias == BiasMode::capped ? -settings.recovery_speed : phi / settings.dt;
+}
+
+// |Jdot v| of a contact: what slides along a body that turns, or turns while it slides, leaves the plane of
+// the contact by h^2 |w| |u| in a step.
+double ContactRows::Builder::contact_drift(int link_a, Vec3 r_a, int link_b, Vec3 r_b) const {
+  const Motion a = link_a == 0 ? Motion{} : data.link_v[link_a],
+               b = link_b == 0 ? Motion{} : data.link_v[link_b];
+  return settings.dt * norm(b.angular - a.angular) * norm(point_velocity(b, r_b) - point_velocity(a, r_a));
 }
 
 // ------------------------------------------------------------------ equalities
@@ -355,7 +363,7 @@ void ContactRows::Builder::end_of_range(RowKind kind, int index, bool upper, dou
   item.upper = upper;
   item.phi = phi;
   Quad& quad = rows.quads_.back();
-  quad.bias[item.lane] = gap_bias(phi, item.key, item.bias);
+  quad.bias[item.lane] = gap_bias(phi, 0.0, item);
   const double sign = upper ? -1.0 : 1.0;
   if (!joint) {
     add_tendon(quad, item.lane, index, sign);
@@ -472,7 +480,8 @@ void ContactRows::Builder::contact(const collision::Colliders& colliders, const 
   Item& item = add_item(RowKind::contact, index, key, block, quads);
   item.phi = phi;
   Quad& first = rows.quads_[item.quad];
-  double bias = gap_bias(phi, item.key, item.bias);
+  const bool deep = -phi > settings.dt * settings.recovery_speed;
+  double bias = gap_bias(phi, deep ? std::max(drift(a, b), contact_drift(a, r_a, b, r_b)) : 0.0, item);
   const bool impact = p.restitution > 0.0 && now < -settings.bounce_speed && phi + settings.dt * freely < 0.0;
   if (prescribed(item.key, impact ? BiasMode::bounce : item.bias) == BiasMode::bounce) {
     bias = p.restitution * now;

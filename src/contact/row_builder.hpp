@@ -61,12 +61,15 @@ struct ContactRows::Builder {
                std::uint64_t key);
   // The kind of bias that holds, given what the rules say.
   BiasMode prescribed(std::uint64_t key, BiasMode ruled) const;
-  double gap_bias(double phi, std::uint64_t key, BiasMode& kind) const;
-  // Of equalities: the speed asked for; how far an error is from being capped; how fast a mechanism leaves
-  // its constraints, h |Jdot v|.
+  // Of what is unilateral; `drift` as below.
+  double gap_bias(double phi, double drift, Item& item) const;
+  // Of equalities: the speed asked for.
   Vec3 recovery(Vec3 phi, BiasMode kind) const;
+  // How far an error is from being capped; how fast a mechanism leaves its constraints, h |Jdot v|, and two
+  // bodies the plane of their contact.
   double room(double error, double drift) const;
   double drift(int link_a, int link_b) const;
+  double contact_drift(int link_a, Vec3 r_a, int link_b, Vec3 r_b) const;
 };
 
 }  // namespace articula

@@ -49,7 +49,6 @@ constexpr double all_of_it = 1.0 - 1e-9;
 // How far the kinds of biases are from others: gaps from being capped, impacts from not bouncing.
 double ImpulseDerivatives::Work::bias_margin() {
   const ContactRows& rows = step->rows;
-  const double cap = settings.recovery_speed;
   double margin = std::numeric_limits<double>::infinity();
   const auto keep = [&](double x) { margin = std::min(margin, std::abs(x)); };
   bool free_velocities = false;
@@ -61,7 +60,7 @@ double ImpulseDerivatives::Work::bias_margin() {
     if (item.kind == RowKind::equality) keep(item.room);
     if (item.kind == RowKind::equality || item.bias == BiasMode::none || rows.mode[row] == RowMode::free)
       continue;
-    if (item.bias != BiasMode::bounce) keep(item.phi / settings.dt + cap);
+    if (item.bias != BiasMode::bounce) keep(item.room);
     if (item.kind != RowKind::contact) continue;
     const double e =
         touch != nullptr
@@ -78,7 +77,8 @@ double ImpulseDerivatives::Work::bias_margin() {
     const double bounce_speed =
         settings.bounce_speed < 0.0 ? 2.0 * settings.dt * norm(model->gravity()) : settings.bounce_speed;
     // What kinematic bodies add to both is in the bias:  s = b + e (J v + b), or b + gap.
-    const double s = rows.quads()[item.quad].bias[item.lane], gap = std::max(item.phi / settings.dt, -cap);
+    const double s = rows.quads()[item.quad].bias[item.lane];
+    const double gap = item.bias == BiasMode::capped ? -settings.recovery_speed : item.phi / settings.dt;
     const double brought = item.bias == BiasMode::bounce ? (s - e * before[row]) / (1.0 + e) : s - gap;
     const double fast = before[row] + brought + bounce_speed,
                  meets = item.phi / settings.dt + freely[row] + brought;

@@ -50,6 +50,16 @@ int lemke_pairs(const ContactProblem& problem) {
   return count;
 }
 
+// Where friction takes part in a contradiction nothing is proven: the modes found with slack may do without.
+bool yield_if_jammed(Task& task) {
+  ContactSolver& work = task.work;
+  if (!yield_to_contradiction(task, true)) return false;
+  if (settle(task, usual_softness, SolveStage::pivoting) == Outcome::solved) return true;
+  std::copy(work.first.begin(), work.first.end(), task.guess);
+  std::copy(work.first_slides.begin(), work.first_slides.end(), task.slides);
+  return yield_to_contradiction(task, true);
+}
+
 }  // namespace
 
 bool search(Task& task) {
@@ -98,7 +108,7 @@ bool search(Task& task) {
   if (jammed) {
     std::copy(work.first.begin(), work.first.end(), task.guess);
     std::copy(work.first_slides.begin(), work.first_slides.end(), task.slides);
-    if (yield_to_contradiction(task, true)) return true;
+    if (yield_if_jammed(task)) return true;
   }
   work.approximate.assign(problem.size, 0.0);
   work.dilated.assign(problem.size, 0.0);

@@ -260,22 +260,24 @@ StepReport impulse_step(const Model& model, Data& data, ImpulseWork& work, const
     solve_islands(work, gravity_step, guess, report);
     apply_impulses(model, data, work);
     if (!work.v_next.allFinite()) break;
-    if (work.rows.size() > 0) {
-      faster = outran(model, data, work, h);
-      // Told of as long as another pass can heed it.
-      if (pass + 1 < most_passes) faster |= find_passing(work.colliders, data, work.contacts, h);
-      work.rows.move_idle(model, data, work.colliders, work.contacts, h, state.q, work.v_next);
-    }
-    work.idle_velocity = work.rows.least_idle_velocity();
-    const bool missing = work.idle_velocity < 0.0;
-    // Without rows v+ is v_free, for which servos are settled unless other rows were there before.
+    // Without rows v+ is v_free: nothing is faster than expected, nor missing, but features may pass.
     const bool alone = work.rows.size() == 0;
-    if (alone && turns == 0) break;
+    faster = !alone && outran(model, data, work, h);
+    // Told of as long as another pass can heed it.
+    if (pass + 1 < most_passes && (!alone || may_pass(work.colliders, work.contacts))) {
+      if (alone) propagate_motion(model, data, work.v_next.data(), nullptr);
+      faster |= find_passing(work.colliders, data, work.contacts, h, settings.recovery_speed);
+    }
+    if (!alone) work.rows.move_idle(model, data, work.colliders, work.contacts, h, state.q, work.v_next);
+    work.idle_velocity = work.rows.least_idle_velocity();
+    const bool missing = !alone && work.idle_velocity < 0.0;
+    // Servos are settled for v_free, unless other rows were there before.
+    if (alone && !faster && turns == 0) break;
     const bool saturates = measure_end_forces(model, work.free.forces, state.v, work.v_next) &&
                            next_saturation(model, work.free.forces, state.v, work.v_next,
                                            turns >= turns_together, work.free.saturation);
     settled = !saturates || turns < most_turns;
-    if (!settled || (!saturates && (alone || (!faster && !missing)))) break;
+    if (!settled || (!saturates && !faster && !missing)) break;
     write_warm_start(work.rows, settings.law, work.again);
     if (missing) work.rows.call_idle(row_settings.parting_speed);
     if (pass + 2 == most_passes) row_settings.parting_speed = everything;

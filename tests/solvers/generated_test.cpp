@@ -122,6 +122,63 @@ TEST_P(generated_problems, give_the_same_bits_whatever_was_solved_before) {
   EXPECT_GT(contradicting, 10) << "the case that this is about";
 }
 
+// Impulses and velocities that obey the cones, and the problem that they solve: its biases do not contradict
+// each other, whatever it seems like where nothing slides.
+OwnedProblem problem_with_a_solution(std::mt19937& random) {
+  const auto uniform = [&](double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random);
+  };
+  OwnedProblem p =
+      random_contact_problem(random, {.most_bodies = 2, .most_contacts = 3, .other_rows = false});
+  VectorX lam = VectorX::Zero(p.b.size()), sigma = lam;
+  p.bias = lam;
+  for (const Block& block : p.blocks) {
+    const int n = block.first;
+    if (uniform(0.0, 1.0) < 0.25) {
+      sigma[n] = uniform(0.01, 1.0);
+      for (int i = 1; i < block.dim; ++i) sigma[n + i] = uniform(-1.0, 1.0);
+      continue;
+    }
+    const double softest = p.G.diagonal().segment(n, block.dim).maxCoeff();
+    lam[n] = uniform(0.01, 0.1) / softest;
+    p.bias[n] = -uniform(0.0, 0.2);
+    VectorX d(block.tangents());
+    for (double& x : d) x = uniform(-1.0, 1.0);
+    d.normalize();
+    const bool slides = uniform(0.0, 1.0) < 0.5;
+    const double share = slides ? 1.0 : uniform(0.0, 0.9), speed = slides ? uniform(0.01, 1.0) : 0.0;
+    for (int i = 0; i < block.tangents(); ++i) {
+      lam[n + 1 + i] = -share * block.mu[i] * lam[n] * d[i];
+      sigma[n + 1 + i] = speed * d[i] / block.mu[i];
+    }
+  }
+  p.b = sigma - p.G * lam;
+  return p;
+}
+
+// Those where Newton's and Lemke's methods end nowhere, and loads in which friction takes part speak of a
+// jam.
+TEST(contact_problems, with_a_solution_are_not_taken_for_jams) {
+  struct Number {
+    unsigned seed;
+    int problem;
+  };
+  ContactSolver work;
+  for (const Number& number : {Number{16, 185}, Number{41, 566}}) {
+    std::mt19937 random(number.seed);
+    OwnedProblem p;
+    for (int k = 0; k <= number.problem; ++k) p = problem_with_a_solution(random);
+    const ContactProblem view = p.view(0.01);
+    std::vector<RowMode> guess(view.size), mode(view.size);
+    std::vector<SlideState> slides(view.blocks.size());
+    VectorX lam(view.size), sigma(view.size);
+    const SolveReport report = solve_contact(view, work, false, {guess.data(), slides.data()}, mode.data(),
+                                             lam.data(), sigma.data());
+    EXPECT_EQ(report.status, SolveStatus::solved) << number.seed;
+    EXPECT_LT(contact_residual(view, lam.data()), 1e-9 * view.velocity_scale);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(laws, generated_problems, ::testing::Values(FrictionLaw::pyramid, FrictionLaw::cone),
                          [](const auto& info) {
                            return info.param == FrictionLaw::pyramid ? "pyramid" : "cone";

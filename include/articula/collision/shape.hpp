@@ -102,8 +102,9 @@ Bound bound(const Shape& shape);
 double size_of(const Shape& shape);
 
 // Part of a shape's surface. Its index counts:
-//   point    sphere 0; capsule end 0 (-z), 1 (+z); box corner, bit i set: +axis i; mesh hull vertex;
-//            cylinder: rim point 16 cap + sixteenths of a turn
+//   point    sphere 0; capsule end 0 (-z), 1 (+z), or 1 + thirty-seconds of its axis from the end 0;
+//            box corner, bit i set: +axis i; mesh hull vertex; cylinder: rim point 16 cap + sixteenths of a
+//            turn
 //   line     capsule and cylinder: the axis 0 (with a radius); cylinder: 1 + i the chord from rim point i to
 //   the
 //            next; box: 4 axis + signs of the other two axes in
@@ -117,6 +118,7 @@ double size_of(const Shape& shape);
 enum class FeatureKind : std::uint8_t { point, line, face, circle, surface };
 
 inline constexpr int rim_points = 16;
+inline constexpr int axis_parts = 32;
 
 struct Feature {
   FeatureKind kind = FeatureKind::point;

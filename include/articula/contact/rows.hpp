@@ -7,7 +7,9 @@
 // equalities, dry friction, limits, contacts by geometry and feature.
 //
 // Biases (docs/contact.md), h the step:
-//   gap       s = max(phi / h, -recovery_speed)
+//   gap       s = phi / h, or -recovery_speed (capped) if that is less than -recovery_speed - h |Jdot v|:
+//   fast
+//             bodies overlap by h^2 Jdot v / 2 after a step, and are taken back all of it
 //   bounce    s = e (J v)_N, if phi + h (J v_free)_N < 0 and (J v)_N < -bounce_speed
 //   equality  s = phi / h, or of length recovery_speed (capped) if it is longer than that and h |Jdot v|: a
 //             fast mechanism leaves its constraints by h^2 Jdot v / 2 in a step, and is taken back all of it
@@ -87,7 +89,7 @@ struct Item {
   bool upper = false;  // limits
   BiasMode bias = BiasMode::gap;
   double phi = 0.0;        // gap; equalities: the norm
-  double room = 0.0;       // equalities, m/s: how far |phi| / h is from being capped
+  double room = 0.0;       // m/s: how far phi / h is from being capped
   std::uint64_t key = 0;   // the same from step to step
   int quad = 0, lane = 0;  // where its first row is
   int quads = 1;
