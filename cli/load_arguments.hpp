@@ -15,7 +15,7 @@ namespace articula::cli {
 struct LoadArguments {
   std::vector<std::string> search_path;
   std::string srdf;
-  bool floating_base = false, no_visual_meshes = false, skip_missing_meshes = false;
+  bool floating_base = false, keep_overlaps = false, no_visual_meshes = false, skip_missing_meshes = false;
 
   LoadOptions options() const;
 };

@@ -284,23 +284,25 @@ void bind_model(py::module_& module) {
   module.def(
       "load",
       [](const py::object& given, bool visual_meshes, bool floating_base, const py::object& search_path,
-         const py::object& srdf) {
+         const py::object& srdf, bool keep_overlaps) {
         const std::string name = path(given).string();
         LoadOptions options;
         options.visual_meshes = visual_meshes;
         options.floating_base = floating_base;
         options.search_path = paths("search_path", search_path);
         options.srdf = path(srdf);
+        options.keep_overlaps = keep_overlaps;
         const py::gil_scoped_release released;
         return share(load(name, options));
       },
       py::arg("name_or_path"), py::kw_only(), py::arg("visual_meshes") = true,
       py::arg("floating_base") = false, py::arg("search_path") = py::tuple(), py::arg("srdf") = "",
+      py::arg("keep_overlaps") = false,
       "A model from a file (MJCF, URDF, SDF: recognised by its content), a built-in model's name "
       "(`model_names()`), or \"chainN\", a pendulum of N links. For URDF: `floating_base` lets the root "
       "move, "
       "`search_path` has the directories of packages, `srdf` is a file with pairs of links that never "
-      "collide.");
+      "collide, `keep_overlaps` lets links collide that overlap with all joints at zero.");
   module.def(
       "parse_mjcf",
       [](const std::string& mjcf, const py::object& directory) {

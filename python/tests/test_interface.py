@@ -22,6 +22,19 @@ def test_urdf_is_loaded_with_its_srdf(tmp_path):
     assert any("'bee'" in warning for warning in model.warnings)
 
 
+def test_links_of_a_urdf_that_overlap_are_left_out_unless_kept(tmp_path):
+    mass = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    ball = '<collision><geometry><sphere radius="0.1"/></geometry></collision>'
+    links = "".join(f'<link name="{name}">{mass}{ball}</link>' for name in ("a", "b", "c"))
+    joints = "".join(
+        f'<joint name="{child}j" type="continuous"><parent link="{parent}"/><child link="{child}"/></joint>'
+        for parent, child in (("a", "b"), ("b", "c"))
+    )
+    (tmp_path / "robot.urdf").write_text(f'<robot name="r">{links}{joints}</robot>')
+    assert any("a and c" in warning for warning in art.load(tmp_path / "robot.urdf").warnings)
+    assert not art.load(tmp_path / "robot.urdf", keep_overlaps=True).warnings
+
+
 def test_built_in_models_load_and_print_their_tree():
     for name in art.model_names():
         model = art.load(name)

@@ -27,7 +27,7 @@ void Lemke::reserve(int rows) {
   table_.reserve(static_cast<std::size_t>(pairs) * padded(pairs + 2));
 }
 
-void Lemke::list_pairs(const ContactProblem& problem) {
+void Lemke::list_pairs(const ContactProblem& problem, bool inside_cones) {
   pairs_.clear();
   for (const Block& block : problem.blocks) {
     const int n = block.first, normal = static_cast<int>(pairs_.size());
@@ -43,14 +43,17 @@ void Lemke::list_pairs(const ContactProblem& problem) {
         break;
       }
       case BlockKind::unilateral: pairs_.push_back({.row = n}); break;
-      case BlockKind::contact:
+      case BlockKind::contact: {
+        const bool round = inside_cones && problem.law == FrictionLaw::cone;
+        const double share = round ? 1.0 / std::sqrt(std::max(block.tangents(), 1)) : 1.0;
         pairs_.push_back({.row = n});
         for (int i = 0; i < block.tangents(); ++i) {
           const int slack = static_cast<int>(pairs_.size()) + 2, row = n + 1 + i;
           pairs_.push_back({.row = row, .sign = 1.0, .slack = slack});
           pairs_.push_back({.row = row, .sign = -1.0, .slack = slack});
-          pairs_.push_back({.part = Part::slack, .row = row, .normal = normal, .mu = block.mu[i]});
+          pairs_.push_back({.part = Part::slack, .row = row, .normal = normal, .mu = share * block.mu[i]});
         }
+      }
     }
   }
 }
@@ -167,7 +170,7 @@ Lemke::Event Lemke::first_event(int c) const {
   return event;
 }
 
-bool Lemke::solve(const ContactProblem& problem, RowMode* mode, double* lam) {
+bool Lemke::begin(const ContactProblem& problem, bool inside_cones) {
   pivots_ = 0;
   unit_.assign(problem.size, 1.0);
   largest_ = 0.0;
@@ -180,18 +183,41 @@ bool Lemke::solve(const ContactProblem& problem, RowMode* mode, double* lam) {
   }
   if (!(largest_ > 0.0)) largest_ = 1.0;
   for (double& unit : unit_) unit *= largest_;
-  list_pairs(problem);
+  list_pairs(problem, inside_cones);
   if (pairs_.size() > most_pairs) return false;
   set_table(problem);
   free_equalities();
+  return true;
+}
 
+int Lemke::most_violated() const {
   int row = -1;
   for (int i = 0; i < n_; ++i) {
     if (pairs_[basic_[i] % n_].free) continue;
     if (table_row(i)[n_ + 1] < (row < 0 ? 0.0 : table_row(row)[n_ + 1])) row = i;
   }
-  if (row >= 0 && !follow_path(row)) return false;
+  return row;
+}
+
+bool Lemke::solve(const ContactProblem& problem, RowMode* mode, double* lam) {
+  constexpr int patience = 20;  // pivots for each pair
+  if (!begin(problem, false) || !follow_path(patience * n_)) return false;
   read(problem, mode, lam);
+  return std::all_of(lam, lam + problem.size, [](double x) { return std::isfinite(x); });
+}
+
+// Along the ray what enters grows by one, and what is basic by its column.
+bool Lemke::find_ray(const ContactProblem& problem, double* lam) {
+  constexpr int patience = 2;
+  if (!begin(problem, true) || follow_path(patience * n_) || ray_ < 0) return false;
+  std::fill(lam, lam + problem.size, 0.0);
+  const auto grow = [&](int variable, double rate) {
+    if (variable < n_ || variable == 2 * n_) return;
+    const Pair& pair = pairs_[variable - n_];
+    if (pair.part == Part::impulse) lam[pair.row] += pair.sign * unit_[pair.row] * rate;
+  };
+  grow(other_[ray_], 1.0);
+  for (int i = 0; i < n_; ++i) grow(basic_[i], table_row(i)[ray_]);
   return std::all_of(lam, lam + problem.size, [](double x) { return std::isfinite(x); });
 }
 
@@ -228,15 +254,20 @@ void Lemke::read(const ContactProblem& problem, RowMode* mode, double* lam) cons
 }
 
 // t enters in place of what is most negative; from then on the partner of what left enters, until t leaves.
-bool Lemke::follow_path(int first) {
-  const int t = 2 * n_, most_pivots = 20 * n_;
+bool Lemke::follow_path(int most_pivots) {
+  const int t = 2 * n_, first = most_violated();
+  ray_ = -1;
+  if (first < 0) return true;
   int partner = basic_[first];
   pivot(first, n_);
   while (pivots_ < most_pivots) {
     const int entering = partner < n_ ? partner + n_ : partner - n_;
     const int column = column_of(entering);
     const Event event = first_event(column);
-    if (event.none) return false;
+    if (event.none) {
+      ray_ = column;
+      return false;
+    }
     if (event.row < 0) {
       reflect(entering - n_, -1, column);
       partner = entering;

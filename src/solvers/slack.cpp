@@ -48,7 +48,7 @@ bool find_balance(Task& task) {
 // which pulls, nearly balance each other, z^T G z = 0, and the slack R z is what the biases ask for, z^T s =
 // -z^T R z (Farkas; the velocities there are, z^T (b - s), do not matter). Loads of friction prove it only
 // for what does not slide.
-bool biases_contradict(const Task& task, bool with_friction) {
+Contradiction judge_balance(const Task& task) {
   constexpr double balanced = 1e-3;
   const ContactProblem& problem = task.problem;
   const std::vector<double>& z = task.work.balance;
@@ -64,12 +64,12 @@ bool biases_contradict(const Task& task, bool with_friction) {
     needed += z[i] * velocity;
   });
   if (slack <= exact * problem.velocity_scale || pull > balanced * slack || asked < 0.5 * needed)
-    return false;
-  if (!with_friction && all - needed > balanced * needed) return false;
+    return Contradiction::none;
   for (int i = 0; i < problem.size; ++i) {
     if (z[i] != 0.0) moved += z[i] * std::inner_product(z.begin(), z.end(), problem.row(i), 0.0);
   }
-  return moved <= balanced * needed;
+  if (moved > balanced * needed) return Contradiction::none;
+  return all - needed > balanced * needed ? Contradiction::with_friction : Contradiction::proven;
 }
 
 // Of a solution with work.relaxed in place of b.
@@ -115,17 +115,20 @@ bool recovers_wildly(const Task& task) {
   return fastest > 1e-2 * problem.velocity_scale && work > wild * usual;
 }
 
+Contradiction find_contradiction(Task& task) {
+  if (task.problem.bias == nullptr) return Contradiction::none;
+  if (pivot(task, compliance) != Outcome::verified)
+    std::copy(task.work.first.begin(), task.work.first.end(), task.guess);
+  return find_balance(task) ? judge_balance(task) : Contradiction::none;
+}
+
 // Rows that contradict each other press against each other. How hard is not determined: as their balance z
 // says, with which each of them alone would give the slack's velocity. What rows still lack is the rounding
 // error of the slack, and goes there.
-bool yield_to_contradiction(Task& task, bool with_friction) {
+bool yield_to_contradiction(Task& task) {
   constexpr double rounding = 1e-2;
   ContactSolver& work = task.work;
   const ContactProblem given = task.problem;
-  if (given.bias == nullptr) return false;
-  if (pivot(task, compliance) != Outcome::verified)
-    std::copy(work.first.begin(), work.first.end(), task.guess);
-  if (!find_balance(task) || !biases_contradict(task, with_friction)) return false;
   task.contradicts = true;
   work.relaxed.assign(given.b, given.b + given.size);
   for_biased_rows(
@@ -219,7 +222,12 @@ bool waive_biases(Task& task) {
     if (waived <= exact * given.velocity_scale) continue;
     task.problem.b = work.relaxed.data();
     task.problem.bias = nullptr;
-    guess_modes(task.problem, task.guess, task.slides);
+    if (task.warm) {  // the last step may have waived them, too
+      std::copy(work.first.begin(), work.first.end(), task.guess);
+      std::copy(work.first_slides.begin(), work.first_slides.end(), task.slides);
+    } else {
+      guess_modes(task.problem, task.guess, task.slides);
+    }
     if (task.redundant > 0) free_redundant_equalities(task.problem, work.compliant, task.guess);
     solved = search(task);
     task.problem = given;

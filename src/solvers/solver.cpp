@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "articula/solvers/gauss_seidel.hpp"
 #include "mode_update.hpp"
@@ -53,11 +54,14 @@ int lemke_pairs(const ContactProblem& problem) {
 // Where friction takes part in a contradiction nothing is proven: the modes found with slack may do without.
 bool yield_if_jammed(Task& task) {
   ContactSolver& work = task.work;
-  if (!yield_to_contradiction(task, true)) return false;
+  const auto yields = [&] {
+    return find_contradiction(task) != Contradiction::none && yield_to_contradiction(task);
+  };
+  if (!yields()) return false;
   if (settle(task, usual_softness, SolveStage::pivoting) == Outcome::solved) return true;
   std::copy(work.first.begin(), work.first.end(), task.guess);
   std::copy(work.first_slides.begin(), work.first_slides.end(), task.slides);
-  return yield_to_contradiction(task, true);
+  return yields();
 }
 
 }  // namespace
@@ -81,8 +85,7 @@ bool search(Task& task) {
     }
     const bool suspicious = may_contradict(task, softness);
     std::copy(work.first.begin(), work.first.end(), task.guess);
-    if (suspicious && yield_to_contradiction(task, false)) return true;
-    jammed = jammed || suspicious;
+    if (suspicious && !std::exchange(jammed, true) && give_way(task)) return true;
     if (outcome == Outcome::contradicted) break;
     if (suspicious) std::copy(work.first.begin(), work.first.end(), task.guess);
   }
@@ -151,7 +154,7 @@ namespace {
 // Slack in place of a solution that recovers wildly, if biases contradict each other in all but rounding.
 bool tame(Task& task) {
   task.work.first.assign(task.guess, task.guess + task.problem.size);
-  if (yield_to_contradiction(task, true)) return true;
+  if (find_contradiction(task) != Contradiction::none && yield_to_contradiction(task)) return true;
   for (double softness : softnesses) {
     std::copy(task.work.first.begin(), task.work.first.end(), task.guess);
     if (settle(task, softness, SolveStage::pivoting) == Outcome::solved) return true;

@@ -57,14 +57,20 @@ bool may_contradict(const Task& task, double softness);
 // Whether a solution recovers with far more energy than there is reason for: through a nearly singular
 // mechanism.
 bool recovers_wildly(const Task& task);
-// Proves that biases contradict each other, and solves with the least slack that makes them agree. Starts
-// from task.guess, which is work.first. With friction: if nothing slides they contradict each other, which
-// proves nothing before a solution in which something does was sought.
-bool yield_to_contradiction(Task& task, bool with_friction);
+// Whether biases contradict each other. With friction: if nothing slides they do, which proves nothing before
+// a solution in which something does was sought.
+enum class Contradiction { none, with_friction, proven };
+// Starts from task.guess, which is work.first; leaves its loads in work.balance, and their modes in the guess.
+Contradiction find_contradiction(Task& task);
+// From there: solves with the least slack that makes the biases agree.
+bool yield_to_contradiction(Task& task);
 // The same where nothing was proven, when all searches have failed.
 bool grant_slack(Task& task);
 // Solves without recovery, bounces and moving ground.
 bool waive_biases(Task& task);
+// Of biases that may contradict each other: one of the two where that is proven, or where friction holds bodies
+// jammed (jam.cpp).
+bool give_way(Task& task);
 
 // All of it: the guess, Newton's method, and the searches one after the other.
 bool search(Task& task);

@@ -102,6 +102,7 @@ TEST(Command, info_convert_and_simulate_read_urdf_as_they_are_told) {
   EXPECT_EQ(info.code, 0) << info.err;
   EXPECT_EQ(nlohmann::json::parse(info.out)["nq"], 7);
   EXPECT_NE(info.out.find("'bee'"), std::string::npos);
+  EXPECT_EQ(run_with({"info", "--keep-overlaps", "--search-path", packages.c_str(), urdf.c_str()}).code, 0);
   EXPECT_EQ(run_with({"convert", "--search-path", packages.c_str(), urdf.c_str(), out.c_str()}).code, 0);
   EXPECT_EQ(run_with({"simulate", "--search-path", packages.c_str(), urdf.c_str(), "--steps", "1"}).code, 0);
   fs::remove_all(directory);

@@ -275,9 +275,11 @@ constexpr const char* ball = R"(<collision><geometry><sphere radius="0.1"/></geo
 // base (massless, on the world) -- arm -- elbow -- hand, with a massless "pad" fixed to the arm.
 std::string arm_with_pad() {
   const std::string solid = std::string(heavy) + ball;
+  const std::string up = R"(<origin xyz="0 0 0.3"/>)", aside = R"(<origin xyz="0.3 0 0"/>)";
   return link("base", ball) + link("arm", solid) + link("pad", ball) + link("elbow", solid) +
-         link("hand", solid) + joint("j", "continuous", "base", "arm") + joint("f", "fixed", "arm", "pad") +
-         joint("k", "continuous", "arm", "elbow") + joint("l", "continuous", "elbow", "hand");
+         link("hand", solid) + joint("j", "continuous", "base", "arm", up) +
+         joint("f", "fixed", "arm", "pad", aside) + joint("k", "continuous", "arm", "elbow", up) +
+         joint("l", "continuous", "elbow", "hand", up);
 }
 
 TEST(Urdf, a_disabled_pair_says_nothing_of_what_a_massless_link_is_fixed_to) {
@@ -335,6 +337,52 @@ TEST(Urdf, links_without_default_collisions_touch_only_what_is_enabled) {
   EXPECT_FALSE(may_touch(d, "arm", "hand"));
   EXPECT_FALSE(may_touch(d, "base", "hand"));
   EXPECT_TRUE(may_touch(d, "base", "elbow"));
+}
+
+// shoulder -- arm -- hand, all balls of 0.1 m; the hand reaches back over the arm to overlap with the
+// shoulder by 0.1 m - `away`.
+std::string folded_arm(double away, const std::string& limit = "") {
+  const std::string solid = std::string(heavy) + ball;
+  return link("shoulder", solid) + link("arm", solid) + link("hand", solid) +
+         joint("j", "continuous", "shoulder", "arm", R"(<origin xyz="0.3 0 0"/>)") +
+         joint("k", limit.empty() ? "continuous" : "prismatic", "arm", "hand",
+               fmt::format(R"(<origin xyz="{} 0 0"/>{})", -0.2 + away, limit));
+}
+
+TEST(Urdf, links_that_overlap_at_zero_pass_through_each_other_with_a_warning) {
+  const Description d = parse(folded_arm(0.0));
+  EXPECT_FALSE(may_touch(d, "shoulder", "hand"));
+  EXPECT_TRUE(mentions(d.warnings, "shoulder and hand"));
+  LoadOptions keep;
+  keep.keep_overlaps = true;
+  const Description kept = parse(folded_arm(0.0), keep);
+  EXPECT_TRUE(may_touch(kept, "shoulder", "hand"));
+  EXPECT_TRUE(kept.warnings.empty());
+}
+
+TEST(Urdf, links_that_only_touch_at_zero_collide) {
+  for (const double away : {0.1, 0.10001, 0.09995}) {
+    const Description d = parse(folded_arm(away));
+    EXPECT_TRUE(may_touch(d, "shoulder", "hand")) << away;
+    EXPECT_TRUE(d.warnings.empty()) << away;
+  }
+}
+
+TEST(Urdf, zero_is_where_ranges_come_nearest_to_it) {
+  const auto slide = [](const char* lower, const char* upper) {
+    return fmt::format(R"(<axis xyz="0 0 1"/><limit lower="{}" upper="{}" effort="1" velocity="1"/>)", lower,
+                       upper);
+  };
+  EXPECT_FALSE(may_touch(parse(folded_arm(0.0, slide("-1", "1"))), "shoulder", "hand"));
+  EXPECT_TRUE(may_touch(parse(folded_arm(0.0, slide("0.3", "1"))), "shoulder", "hand"));
+}
+
+TEST(Urdf, what_floats_is_parted_and_collides) {
+  const std::string solid = std::string(heavy) + ball;
+  const Description d = parse(folded_arm(0.0) + link("box", solid) + link("lid", solid) +
+                              joint("f", "floating", "arm", "box") + joint("g", "continuous", "box", "lid"));
+  EXPECT_FALSE(may_touch(d, "shoulder", "hand"));
+  for (const char* other : {"shoulder", "arm", "hand"}) EXPECT_TRUE(may_touch(d, "lid", other)) << other;
 }
 
 class UrdfFiles : public ::testing::Test {

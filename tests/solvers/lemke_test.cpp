@@ -70,6 +70,24 @@ TEST(lemke, equalities_come_first_even_if_they_repeat_each_other) {
   EXPECT_GE(path.lam[2], 0.0);
 }
 
+// Two walls that ask a body to leave towards the other: loads of both grow without end, and balance. Where
+// one of them asks for nothing, a solution exists, and no ray.
+TEST(lemke, a_path_that_leads_nowhere_ends_in_loads_that_balance) {
+  OwnedProblem problem;
+  problem.law = FrictionLaw::pyramid;
+  problem.blocks = {{.kind = BlockKind::unilateral, .first = 0}, {.kind = BlockKind::unilateral, .first = 1}};
+  problem.G = MatrixX::Ones(2, 2);
+  problem.G(0, 1) = problem.G(1, 0) = -1.0;
+  problem.b = Eigen::Vector2d(-0.1, -0.3);
+  Lemke lemke;
+  VectorX z = VectorX::Zero(2);
+  ASSERT_TRUE(lemke.find_ray(problem.view(0.01), z.data()));
+  EXPECT_GT(z[0], 0.0);
+  EXPECT_NEAR(z[0], z[1], 1e-9 * z[0]);
+  problem.b = Eigen::Vector2d(-0.1, 0.3);
+  EXPECT_FALSE(lemke.find_ray(problem.view(0.01), z.data()));
+}
+
 // The modes are those of the impulses: what is free carries nothing, what slips carries all it can.
 TEST(lemke, modes_tell_what_impulses_do) {
   std::mt19937 random(9);

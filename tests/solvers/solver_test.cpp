@@ -183,6 +183,42 @@ TEST(contact_solver, opposed_recovery_gets_the_least_slack) {
   EXPECT_LT(s.lam.maxCoeff(), 1.0);
 }
 
+// A ball of 1 kg in a slot whose sides open by 0.05 rad each, too deep in both: normals push it out along x,
+// and friction holds it where mu > tan(0.05).
+OwnedProblem ball_in_slot(FrictionLaw law, double mu) {
+  constexpr double opening = 0.05, recovery = 0.2;
+  MatrixX J(6, 3);
+  OwnedProblem p;
+  p.law = law;
+  for (int k = 0; k < 2; ++k) {
+    const double side = k == 0 ? 1.0 : -1.0;
+    J.row(3 * k) << std::sin(opening), side * std::cos(opening), 0.0;
+    J.row(3 * k + 1) << std::cos(opening), -side * std::sin(opening), 0.0;
+    J.row(3 * k + 2) << 0.0, 0.0, 1.0;
+    p.blocks.push_back(contact(3 * k, mu));
+  }
+  p.G = J * J.transpose();
+  p.bias = VectorX::Zero(6);
+  p.bias[0] = p.bias[3] = -recovery;
+  p.b = p.bias + J * Vector3(0.0, 0.0, -0.01);
+  return p;
+}
+
+TEST(contact_solver, a_ball_slides_out_of_a_slot_unless_friction_holds_it_there) {
+  for (const FrictionLaw law : {FrictionLaw::pyramid, FrictionLaw::cone}) {
+    const Solved out = solve(ball_in_slot(law, 0.03));
+    EXPECT_EQ(out.report.status, SolveStatus::solved);
+    EXPECT_NEAR(out.sigma[0], 0.0, 1e-9);
+    EXPECT_NEAR(out.sigma[1], 0.2 / std::tan(0.05), 1e-6);
+    const Solved jammed = solve(ball_in_slot(law, 0.5));
+    EXPECT_EQ(jammed.report.status, SolveStatus::infeasible_bias);
+    EXPECT_NEAR(jammed.report.slack, 0.2, 1e-4);
+    EXPECT_LT(jammed.sigma.tail(2).norm(), 1e-4) << "it stays";
+    EXPECT_LT(jammed.lam.norm(), 1.0);
+    EXPECT_LT(jammed.report.iterations, 60) << "that it jams was proven, not tried out";
+  }
+}
+
 // Two contacts next to each other on an arm of two joints, a little too deep: if both stuck, their biases
 // would contradict each other; one of them slides, and nothing does.
 TEST(contact_solver, biases_that_contradict_each_other_only_if_friction_holds_are_met_by_what_slides) {

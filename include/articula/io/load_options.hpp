@@ -19,6 +19,7 @@ struct LoadOptions {
   std::vector<std::filesystem::path> search_path;
   bool floating_base = false;   // URDF: the root link moves freely; else it is fixed to the world
   std::filesystem::path srdf;   // URDF: a file with pairs of links that never collide
+  bool keep_overlaps = false;   // URDF: true: links that overlap as the robot stands collide all the same
   bool need_all_meshes = true;  // URDF and SDF: false: a collision mesh that is not found is a warning
 
   MeshLimits mesh_limits;

@@ -19,6 +19,10 @@ class Lemke {
   // perturbation tells them. False if the path leads nowhere or is too long, or the problem has too many
   // rows.
   [[nodiscard]] bool solve(const ContactProblem& problem, RowMode* mode, double* lam);
+  // Where the path leads nowhere it ends in a ray: z >= 0 that grows without end, M z >= 0, z . M z = 0 and
+  // q . z <= 0. Follows the path for as long as it is worth for that, and writes the loads of its ray. Of
+  // cones the largest box that is inside is taken. False if it has none.
+  [[nodiscard]] bool find_ray(const ContactProblem& problem, double* lam);
   int pivots() const { return pivots_; }
 
  private:
@@ -40,12 +44,15 @@ class Lemke {
     bool at_end = false;  // of the row's variable, or if there is no row of what enters
     bool none = true;
   };
-  void list_pairs(const ContactProblem& problem);
+  [[nodiscard]] bool begin(const ContactProblem& problem, bool inside_cones);
+  void list_pairs(const ContactProblem& problem, bool inside_cones);
   void set_table(const ContactProblem& problem);
   void free_equalities();
   void pivot(int row, int column);
   void reflect(int pair, int row, int column);
-  bool follow_path(int first);
+  // From the row that is violated most; true if it ended at a solution.
+  bool follow_path(int most_pivots);
+  int most_violated() const;
   Event first_event(int column) const;
   int column_of(int variable) const;
   void read(const ContactProblem& problem, RowMode* mode, double* lam) const;
@@ -58,6 +65,7 @@ class Lemke {
   std::vector<int> basic_, other_;  // variables: w_i is i, z_i is n + i, t is 2 n
   AlignedVector table_;             // basic = last column + table other
   int n_ = 0, stride_ = 0, pivots_ = 0;
+  int ray_ = -1;  // column along which nothing ends; -1: the path did not come to one
   double largest_ = 1.0;  // m/s over sqrt(mobility)
 };
 

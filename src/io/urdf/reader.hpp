@@ -93,5 +93,6 @@ void read_mimics(Reader& reader);                                               
 void add_geometries(Reader& reader, const Link& link);                                     // geometry.cpp
 void add_exclusions(Reader& reader);                                                       // exclusions.cpp
 void read_frames(Reader& reader);                                                          // exclusions.cpp
+void leave_out_overlaps(Reader& reader);                                                   // overlaps.cpp
 
 }  // namespace articula::urdf

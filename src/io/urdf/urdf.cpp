@@ -49,6 +49,7 @@ Description read(const xml::Tree& tree, const std::filesystem::path& directory, 
   read_frames(reader);
   reader.meshes.move_to(reader.description);
   order_as_tree(reader.description);
+  leave_out_overlaps(reader);
   reader.description.warnings = reader.warnings.take();
   return std::move(reader.description);
 }
