@@ -82,7 +82,7 @@ class Trajectories {
       touched_ = seen[carries];
       bool welcome = std::accumulate(missing.begin(), missing.end(), 0) < count - made;
       for (int e = 0; e < events; ++e) welcome |= seen[e] && missing[e] > 0;
-      const int most = missing[carries] > 0 ? patience : less_patience;
+      const int most = missing[carries] > 0 || missing[slides] > 0 ? patience : less_patience;
       if (!welcome && passed_over++ < most * count) continue;
       for (int e = 0; e < events; ++e) missing[e] -= seen[e] && missing[e] > 0;
       next.in_contact = seen[carries];
