@@ -160,7 +160,8 @@ bool GradientCheck::difference(const VectorX& dz, bool held, bool jumps, double 
   double crossing = std::numeric_limits<double>::infinity();  // the smallest first step that leads there
   const auto look = [&](size_t k) {
     const double step = thorough ? all[k] : quick[k];
-    if (hopeless(step) || step > crossing) return false;
+    // Held modes that could not be solved in a short step may well be in a longer one.
+    if (hopeless(step) || (!held && step > crossing)) return false;
     same = held || (keeps_apart(dz, step) && keeps_apart(dz, -step));
     const VectorX ahead = same ? f(step) : VectorX();
     const VectorX behind = same ? f(-step) : ahead;
