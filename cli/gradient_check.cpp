@@ -59,37 +59,28 @@ MatrixX GradientCheck::along(const MatrixX& directions) {
 
 namespace {
 
-// What f does not know of itself: fifth differences over steps in which little that is smooth could be seen,
-// their mean over several places, because one alone may vanish by chance. What is smooth grows with the fifth
-// power of the step, and noise hardly. Where modes change within them, shorter steps tell (`same` is then set
-// again).
-template <class F>
-double noise_of(const F& f, bool& same) {
-  constexpr double growth = 5.0, shortest = 0.5e-13;
-  constexpr int places = 12;  // at (1 - places) step, (3 - places) step, ...
-  std::array<VectorX, places> at;
-  const auto seen_over = [&](double step) {
-    same = true;
-    for (int i = 0; i < places && same; ++i) at[i] = f((2 * i + 1 - places) * step);
-    if (!same) return 0.0;
-    VectorX squares = VectorX::Zero(at[0].size());
-    for (int i = 0; i + 5 < places; ++i) {
-      const VectorX fifth =
-          at[i + 5] - 5.0 * at[i + 4] + 10.0 * at[i + 3] - 10.0 * at[i + 2] + 5.0 * at[i + 1] - at[i];
-      squares += fifth.cwiseAbs2() / (places - 5);
-    }
-    return std::sqrt(squares.maxCoeff()) / 8.0;
-  };
-  double step = 1e-8, noise = seen_over(step);
-  while (!same && step > shortest) step *= 0.1, noise = seen_over(step);
-  if (!same) return 0.0;
-  for (int longer = 0; longer < 2; ++longer) {
-    step *= 10.0;
-    const double seen = seen_over(step);
-    if (!same) break;
-    noise = noise > 0.0 ? std::clamp(seen, noise, growth * noise) : seen;
+// Differences of the given order between neighbours, so that of noise alone those of all orders are alike.
+VectorX noise_by_differences(std::vector<VectorX> at, int order) {
+  double squares = 1.0;  // of the binomial coefficients: (2n)! / n!^2
+  for (int n = 1; n <= order; ++n) {
+    for (size_t i = 0; i + 1 < at.size(); ++i) at[i] = VectorX(at[i + 1] - at[i]);
+    at.pop_back();
+    squares *= (4.0 * n - 2.0) / n;
   }
-  return noise;
+  VectorX mean = VectorX::Zero(at[0].size());
+  for (const VectorX& each : at) mean += each.cwiseAbs2() / static_cast<double>(at.size());
+  return (mean / squares).cwiseSqrt();
+}
+
+// What f does not know of itself within `step`: twice the mean of differences. Something smooth may bend there,
+// but the less the higher the order, and noise is alike in all of them. Next to a pole, where rows become
+// independent, it grows with the step.
+template <class F>
+double noise_within(double step, const F& f) {
+  constexpr int places = 14;
+  std::vector<VectorX> at;
+  for (int i = 0; i < places; ++i) at.push_back(f(step * (2 * i + 1 - places) / (places - 1)));
+  return 2.0 * noise_by_differences(at, 5).cwiseMin(noise_by_differences(at, 9)).maxCoeff();
 }
 
 }  // namespace
@@ -134,15 +125,17 @@ bool GradientCheck::keeps_apart(const VectorX& dz, double t) {
 // Of the step with its modes held, or as it is. A first step counts only if all evaluations share the
 // signature of the undisturbed one. First steps are tried until the estimated error is far below what is
 // asked for, in a block whose largest number is `scale`; functions may vary fast, and may be noisy. A kink
-// that the signature does not know of may deceive a table's own estimate: `thorough` measures the noise, goes
-// through all first steps and counts as error also what two tables that follow each other differ by. False if
-// there is no such step.
+// that the signature does not know of may deceive a table's own estimate: `thorough` measures the noise
+// within each first step, goes through all of them and counts as error also what two tables that follow each
+// other differ by. False if there is no such step.
 bool GradientCheck::difference(const VectorX& dz, bool held, bool jumps, double scale, bool thorough,
                                Reference& reference) {
   disturbed_.hold_modes(held);
   bool same = true;
   const auto f = [&](double t) { return evaluate(dz, t, held, same); };
-  const double noise = thorough ? std::max(noise_, noise_of(f, same)) : noise_;
+  // Until it is measured, all of a step is taken to be known to the last digits of its largest numbers; less
+  // noise than a twentieth of that cannot be told from none.
+  double noise = thorough ? 0.05 * noise_ : noise_;
   Differences best, previous;
   const double floor = std::max(1e-3 * scale, 1e-9);
   const auto error = [&](const Differences& of) {
@@ -167,12 +160,14 @@ bool GradientCheck::difference(const VectorX& dz, bool held, bool jumps, double 
   double crossing = std::numeric_limits<double>::infinity();  // the smallest first step that leads there
   const auto look = [&](size_t k) {
     const double step = thorough ? all[k] : quick[k];
-    if (hopeless(step) || step > crossing) return false;
+    // Held modes that could not be solved in a short step may well be in a longer one.
+    if (hopeless(step) || (!held && step > crossing)) return false;
     same = held || (keeps_apart(dz, step) && keeps_apart(dz, -step));
     const VectorX ahead = same ? f(step) : VectorX();
     const VectorX behind = same ? f(-step) : ahead;
     const auto known = [&](double t) { return t == step ? ahead : t == -step ? behind : f(t); };
     Differences found;
+    if (same && thorough) noise = std::max(noise, noise_within(step, known));
     if (same) found = ridders_differences(known, step, jumps, noise, enough);
     if (!same) {
       crossing = step;

@@ -82,7 +82,7 @@ class Trajectories {
       touched_ = seen[carries];
       bool welcome = std::accumulate(missing.begin(), missing.end(), 0) < count - made;
       for (int e = 0; e < events; ++e) welcome |= seen[e] && missing[e] > 0;
-      const int most = missing[carries] > 0 ? patience : less_patience;
+      const int most = missing[carries] > 0 || missing[slides] > 0 ? patience : less_patience;
       if (!welcome && passed_over++ < most * count) continue;
       for (int e = 0; e < events; ++e) missing[e] -= seen[e] && missing[e] > 0;
       next.in_contact = seen[carries];
@@ -279,8 +279,8 @@ class Trajectories {
   // Trajectories lead to states that have no derivative, and next to them are states that do.
   void disturb(CheckedState& found) {
     if (stretches_) stretch(found.state);
-    leave_ends(found.state);
-    shift(found);
+    const Flags bases = leave_ends(found.state);
+    shift(found, bases);
     stir(found.state);
   }
 
@@ -302,9 +302,11 @@ class Trajectories {
   // Steps take joints to the very end of their range and leave them there, where there is no derivative if
   // dry friction alone could hold them, or if contacts leave the joint no way out. A step from a little
   // before it ends there all the same, and a robot with all its joints there stands on feet that are in one
-  // plane to the last digit, or is jammed: some joints are taken farther from it.
-  void leave_ends(State& state) {
+  // plane to the last digit, or is jammed: some joints are taken farther from it. Returns the dofs of the free
+  // bodies that such robots hang on.
+  Flags leave_ends(State& state) {
     constexpr double at_end = 1e-9, near = 2e-5, far = 5e-3;  // far: of the range
+    Flags bases = Flags::Constant(model_.nv(), false);
     for (const JointIndex& joint : model_.structure().joints) {
       if (joint.range < 0 || joint.type == JointType::ball || closed_[joint.dof]) continue;
       const double* range = model_.theta().data() + joint.range;
@@ -313,17 +315,31 @@ class Trajectories {
       if (!low && !high) continue;
       const double off = (chance(0.5) ? near : far * (range[1] - range[0])) * std::abs(normal());
       q += low ? off : -off;
+      mark_base(joint.dof, bases);
+    }
+    return bases;
+  }
+
+  void mark_base(int dof, Flags& bases) const {
+    const auto& links = model_.structure().links;
+    const auto holds = [&](const LinkIndex& link) { return link.dof_begin <= dof && dof < link.dof_end; };
+    auto k = static_cast<int>(std::find_if(links.begin(), links.end(), holds) - links.begin());
+    while (!links[k].root) k = links[k].parent;
+    for (const JointIndex& joint : model_.structure().joints) {
+      if (joint.type == JointType::free && joint.dof == links[k].dof_begin)
+        bases.segment(joint.dof, 6) = true;
     }
   }
 
   // Alike, bodies that came to rest on each other have gaps that vanish to the last digit: there is no
   // derivative if dry friction, or the ends of their ranges, hold the joints between them. So do joints that
   // are coupled: a coupling that is closed to the last digit, with friction that holds both, opens either
-  // way.
-  void shift(CheckedState& found) {
+  // way. And a robot that stood on joints at the ends of their ranges is level to the last digit: rows that
+  // depend on each other there, and nowhere else, give its motion a pole in its tilt.
+  void shift(CheckedState& found, const Flags& bases) {
     constexpr double a_little = 2e-5;
     const bool everything = has(model_, ParameterKind::dry_friction) || touches_itself(found);
-    const Flags moved = everything ? Flags::Constant(model_.nv(), true) : places_of_bodies();
+    const Flags moved = Flags::Constant(model_.nv(), everything) || places_of_bodies() || bases;
     if (!moved.any()) return;
     VectorX step(model_.nv());
     for (double& x : step) x = a_little * normal();
@@ -344,8 +360,10 @@ class Trajectories {
     return bodies > 1 ? places : Flags::Constant(model_.nv(), false);
   }
 
-  // Between parts of one robot, or where fewer joints than the contact has rows lead to it.
+  // Between parts of one robot, or where fewer joints than the contact has rows lead to it; also what touches
+  // to the last digit and carries nothing yet.
   bool touches_itself(const CheckedState& start) {
+    constexpr double touching = 1e-9;  // m
     const Step probe = simulation_.step(start.state, start.input);
     if (!probe.ok()) return false;
     const Simulation::Lease workspace(simulation_, probe.serial);
@@ -353,8 +371,8 @@ class Trajectories {
     const ContactRows& rows = work.rows;
     return std::any_of(rows.items().begin(), rows.items().end(), [&](const Item& item) {
       const Quad& quad = rows.quads()[item.quad];
-      if (item.kind != RowKind::contact || rows.mode[rows.row_of(item)] == RowMode::free) return false;
-      if (quad.tree[1] >= 0) return false;
+      const bool idle = rows.mode[rows.row_of(item)] == RowMode::free && std::abs(item.phi) > touching;
+      if (item.kind != RowKind::contact || idle || quad.tree[1] >= 0) return false;
       const auto& pair = work.contacts.list[static_cast<size_t>(item.index)].pair;
       const auto link = [&](int collider) { return work.colliders.list()[collider].link; };
       int joints = 0;

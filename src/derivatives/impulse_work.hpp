@@ -72,10 +72,17 @@ struct ImpulseDerivatives::Work {
                   double by, int side);
   bool begin_choices(int island, std::vector<double>& lam1, std::vector<double>& softening);
   void add_choice_vectors(int island, int index);
-  double short_shift(const std::vector<double>& lam1, const std::vector<double>& soft1) const;
+  void leave_out_of_shift(std::vector<double>& soft1);
+  struct SlowShift {
+    bool any = false;
+    std::vector<double> soft, scale;  // rows: shifts of velocities, and one over how far along soft1
+  };
+  double find_shifts(const std::vector<double>& lam1, std::vector<double>& soft1, SlowShift& slow) const;
+  bool add_slow(const std::vector<int>& island_of, const SlowShift& slow, bool with_parameters);
   bool find_conditions(const std::vector<int>& island_of, const std::vector<double>& lam1,
                        const std::vector<double>& softening, bool with_parameters);
-  void add_condition(int island, int at, double by, bool with_parameters);
+  void add_difference(int island, int at, const VectorX& eta, double by, bool with_parameters);
+  void add_softness(int island, int at);
   void add_weights(bool with_parameters);
   void choose_along(const ConstVectorRef& dz, VectorX& dw);
   void choose_against(VectorRef w_bar, VectorRef z_bar);

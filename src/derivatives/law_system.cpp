@@ -55,7 +55,19 @@ bool LawSystem::prepare(const ContactProblem& problem, const RowMode* mode, cons
   symmetric_ = std::all_of(unknowns_.begin(), unknowns_.end(), [&](const ModeUnknown& u) {
     return (u.tangents == 0 || joined(u)) && u.compliance == 0.0;
   });
-  return factor();
+  if (!factor()) return false;
+  least_ = softness == 0.0 && grants_slack(true) && !slack_slides() && slack_moves_nothing(sigma);
+  return true;
+}
+
+bool LawSystem::slack_moves_nothing(const double* sigma) {
+  constexpr double nothing = 1e-2;  // slack of some 1e-14 has no more digits
+  combined_.assign(problem_.size, 0.0);
+  slack_impulses(sigma, combined_.data());
+  return std::all_of(unknowns_.begin(), unknowns_.end(), [&](const ModeUnknown& u) {
+    const double moved = strip_dot(problem_.row(u.row), combined_.data(), problem_.size);
+    return u.tangents > 0 || std::abs(moved) <= nothing * slack_ * problem_.velocity_scale;
+  });
 }
 
 // sigma + softness R lam = (G + softness R) lam + b

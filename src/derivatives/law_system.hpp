@@ -90,6 +90,9 @@ class LawSystem {
   }
   // What slides was granted some of it.
   bool slack_slides() const { return sliding_slack_ > std::max(1e-4 * slack_, 1e-13); }
+  // Whether y moves nothing, G y = 0: elsewhere the slack is not the least (a contact that yields gives way
+  // along its cone, sigma_N = mu |sigma_T|), and does not follow the weights.
+  bool slack_is_least() const { return least_; }
   // y of sigma = -R y for rows that hold (least_slack.cpp), and R of a row.
   void slack_impulses(const double* sigma, double* y) const;
   double weight(int row) const;
@@ -108,6 +111,7 @@ class LawSystem {
     return !u.across && u.tangents > 0 && u.row != problem_.blocks[u.block].first;
   }
   void find_yielding(const double* lam);
+  bool slack_moves_nothing(const double* sigma);
   void find_null_spaces();
   void combine_null_covectors();  // into x_
   void make_consistent(double* x, int columns);
@@ -128,6 +132,7 @@ class LawSystem {
   RankFactor factor_;       // of K
   bool symmetric_ = false;  // nothing slides
   bool yields_ = false;
+  bool least_ = false;  // the slack of rows that hold
   std::vector<ModeUnknown> unknowns_;
   std::vector<LeftOut> left_out_;
   std::vector<RowMode> mode_;

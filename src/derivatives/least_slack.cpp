@@ -18,7 +18,7 @@ namespace articula {
 namespace {
 
 bool grants(const LawSystem& law, bool with_parameters) {
-  return law.grants_slack(with_parameters) && !law.slack_slides();
+  return law.grants_slack(with_parameters) && law.slack_is_least();
 }
 
 // dR y is of the order of the slack itself, however nearly rows depend on others.

@@ -6,7 +6,8 @@
 //   t = eta^T (d/d(w1) [r_z dz + r_w dw] + q_w dw) = 0,      dw <- dw - zeta H^-1 t(dz, dw),   H = t(0,
 //   zeta).
 // d/d(w1), the derivative of derivatives in the direction w1, is a difference of those of two steps beside
-// this one; everything but the direction of sliding is linear in w, so that little is lost.
+// this one; everything but the direction of sliding is linear in w, so that little is lost. What slides very
+// slowly turns within a very short shift: its velocities are shifted apart from all else.
 //
 // Contacts that stand still with all the friction they can have yield: their impulses stay on the boundary
 // g(lam) = 0 of what is admissible, and in soft laws they move against it, by eps tau grad g (yielding.hpp).
@@ -15,6 +16,7 @@
 //   eta^T q = 0 for all eta,   g(lam) = 0,      H = [ t(0, zeta)  -eta^T (law by sigma) grad g;  grad g^T
 //   zeta  0 ].
 
+#include <algorithm>
 #include <cmath>
 
 #include "articula/dynamics/crba.hpp"
@@ -76,37 +78,39 @@ void ImpulseDerivatives::Work::add_choice_vectors(int island, int index) {
   choice.weighted.col(at) = sigma;
 }
 
-// How the condition of a choice changes with inputs and unknowns.
-void ImpulseDerivatives::Work::add_condition(int island, int at, double by, bool with_parameters) {
+// What the steps beside this one tell of a condition, eta^T (r_z dz + r_w dw): their difference over 2 by.
+void ImpulseDerivatives::Work::add_difference(int island, int at, const VectorX& eta, double by,
+                                              bool with_parameters) {
   const ContactRows& rows = step->rows;
   const int begin = rows.islands()[island].row_begin, used = used_inputs(with_parameters);
-  const VectorX eta = choice.eta.col(at), sigma = choice.weighted.col(at);
-  VectorX by_z = VectorX::Zero(used), z(residual.inputs().size), by_sigma = VectorX::Zero(rows.size()),
-          by_lam = VectorX::Zero(rows.size());
+  VectorX z(residual.inputs().size), by_sigma = VectorX::Zero(rows.size()), by_lam = by_sigma;
   for (int side = 0; side < 2; ++side) {
     ImpulseDerivatives& there = shifted[side]->derivatives;
     const double factor = (side == 0 ? 0.5 : -0.5) / by;
     z.head(used).setZero();
     there.want_parameters(with_parameters);
     there.residual_against(eta, z);  // minus (dr/dz)^T eta
-    by_z -= factor * z.head(used);
+    choice.by_input.row(at) -= factor * z.head(used).transpose();
     VectorX sigma_there = VectorX::Zero(rows.size()), lam_there = VectorX::Zero(rows.size());
     there.work_->laws[island].against(eta.data() + nv + begin, sigma_there.data() + begin,
                                       lam_there.data() + begin);
     by_sigma += factor * sigma_there;
     by_lam += factor * lam_there;
   }
-  // q_w dw: R dlam is one more velocity.
-  const ContactProblem& problem = laws[island].problem();
-  for (const Block& block : problem.blocks) {
-    const double R = problem.mobility(block);
-    for (int i = begin + block.first; i < begin + block.first + block.dim; ++i) by_lam[i] += R * sigma[i];
-  }
-  choice.by_input.row(at) = by_z.transpose();
   scratch.setZero();
   rows.add_impulses(by_sigma.data(), scratch);
-  choice.by_unknown.row(at).head(nv) = scratch.transpose();
-  choice.by_unknown.row(at).tail(rows.size()) = by_lam.transpose();
+  choice.by_unknown.row(at).head(nv) += scratch.transpose();
+  choice.by_unknown.row(at).tail(rows.size()) += by_lam.transpose();
+}
+
+// q_w dw: R dlam is one more velocity.
+void ImpulseDerivatives::Work::add_softness(int island, int at) {
+  const ContactProblem& problem = laws[island].problem();
+  const int begin = nv + step->rows.islands()[island].row_begin;
+  for (const Block& block : problem.blocks) {
+    for (int i = block.first; i < block.first + block.dim; ++i)
+      choice.by_unknown(at, begin + i) += problem.mobility(block) * choice.weighted(begin - nv + i, at);
+  }
 }
 
 // q_z dz: the weights change, too.
@@ -191,32 +195,91 @@ bool ImpulseDerivatives::Work::begin_choices(int k, std::vector<double>& lam1,
   return false;
 }
 
-// The largest shift along (lam1, soft1) by which impulses, and directions in which contacts slide, turn by
-// little.
-double ImpulseDerivatives::Work::short_shift(const std::vector<double>& lam1,
-                                             const std::vector<double>& soft1) const {
+// Contacts whose laws are in no condition: how they turn does not matter, however slowly they slide.
+void ImpulseDerivatives::Work::leave_out_of_shift(std::vector<double>& soft1) {
+  constexpr double nothing = 1e-11;
+  const ContactRows& rows = step->rows;
+  auto laws_of = choice.eta.bottomRows(rows.size());
+  const double counts = nothing * laws_of.cwiseAbs().maxCoeff();
+  for (const Item& item : rows.items()) {
+    const int n = rows.row_of(item);
+    auto own = laws_of.middleRows(n, item.rows);
+    if (item.kind != RowKind::contact || own.cwiseAbs().maxCoeff() > counts) continue;
+    own.setZero();
+    std::fill_n(soft1.begin() + n, item.rows, 0.0);
+  }
+}
+
+// The largest shifts along (lam1, soft1) by which impulses, and directions in which contacts slide, turn by
+// little: of everything; and of what slides so slowly that differences over its shift would see nothing of
+// the rest, each contact's own, for its velocities alone. soft1 of these is moved there.
+double ImpulseDerivatives::Work::find_shifts(const std::vector<double>& lam1, std::vector<double>& soft1,
+                                             SlowShift& slow) const {
+  constexpr double slowly = 1e-3;
   const ContactRows& rows = step->rows;
   double by = 1e300;
-  const auto keep = [&](double number, double change) {
-    if (change != 0.0) by = std::min(by, shift * std::abs(number / change));
+  const auto within = [&](double number, double change) {
+    return change != 0.0 ? shift * std::abs(number / change) : 1e300;
   };
+  slow.soft.assign(rows.size(), 0.0);
+  slow.scale.assign(rows.size(), 0.0);
+  slow.any = false;
   double largest = 0.0, largest_change = 0.0;
-  for (const Item& item : rows.items()) {
+  const auto own = [&](const Item& item) {
     const int n = rows.row_of(item);
     double speed = 0.0, change = 0.0;
     for (int i = 1; i < item.rows; ++i) {
       speed = std::hypot(speed, rows.sigma[n + i]);
       change = std::hypot(change, soft1[n + i]);
     }
-    if (item.kind == RowKind::contact && item.rows > 1 && rows.mode[n + 1] == RowMode::slide) {
-      keep(speed, change);
-      keep(rows.lam[n], lam1[n]);
-    }
+    return within(speed, change);
+  };
+  const auto slides = [&](const Item& item) {
+    return item.kind == RowKind::contact && item.rows > 1 &&
+           rows.mode[rows.row_of(item) + 1] == RowMode::slide;
+  };
+  for (const Item& item : rows.items()) {
+    const int n = rows.row_of(item);
+    if (slides(item) && own(item) < 1e300) by = std::min(by, within(rows.lam[n], lam1[n]));
     largest = std::max(largest, std::abs(rows.lam[n]));
     largest_change = std::max(largest_change, std::abs(lam1[n]));
   }
-  keep(largest, largest_change);
+  by = std::min(by, within(largest, largest_change));
+  const double usual = by;
+  for (const Item& item : rows.items()) {
+    if (!slides(item)) continue;
+    const double most = own(item);
+    if (most >= slowly * usual) {
+      by = std::min(by, most);
+      continue;
+    }
+    slow.any = true;
+    for (int i = rows.row_of(item); i < rows.row_of(item) + item.rows; ++i) {
+      slow.soft[i] = most * soft1[i];
+      slow.scale[i] = 1.0 / most;
+      soft1[i] = 0.0;
+    }
+  }
   return by;
+}
+
+// Only their own laws know of velocities of contacts: what all else has in common would hide them.
+bool ImpulseDerivatives::Work::add_slow(const std::vector<int>& island_of, const SlowShift& slow,
+                                        bool with_parameters) {
+  const VectorX no_motion = VectorX::Zero(nv);
+  for (int side = 0; side < 2; ++side) {
+    if (!shift_step(no_motion, still, slow.soft, side == 0 ? 1.0 : -1.0, side)) return false;
+  }
+  for (size_t i = 0; i < island_of.size(); ++i) {
+    const int at = static_cast<int>(i);
+    VectorX eta = VectorX::Zero(choice.eta.rows());
+    for (size_t row = 0; row < slow.scale.size(); ++row) {
+      const auto k = nv + static_cast<Eigen::Index>(row);
+      eta[k] = slow.scale[row] * choice.eta(k, at);
+    }
+    add_difference(island_of[i], at, eta, 1.0, with_parameters);
+  }
+  return true;
 }
 
 // False if they do not tell how the choice changes.
@@ -231,14 +294,20 @@ bool ImpulseDerivatives::Work::find_conditions(const std::vector<int>& island_of
   solve_mass_matrix(*model, *data, v1);
   rows.velocities(v1, soft1.data());
   for (size_t i = 0; i < soft1.size(); ++i) soft1[i] += softening[i];
-  const double by = short_shift(lam1, soft1);
+  leave_out_of_shift(soft1);
+  SlowShift slow;
+  const double by = find_shifts(lam1, soft1, slow);
   if (!(by > 0.0 && by < 1e300)) return false;
   for (int side = 0; side < 2; ++side) {
     if (!shift_step(v1, lam1, soft1, side == 0 ? by : -by, side)) return false;
   }
   choice.by_input.setZero(all, used_inputs(with_parameters));
   choice.by_unknown.setZero(all, nv + rows.size());
-  for (int i = 0; i < choices; ++i) add_condition(island_of[i], i, by, with_parameters);
+  for (int i = 0; i < choices; ++i) {
+    add_difference(island_of[i], i, choice.eta.col(i), by, with_parameters);
+    add_softness(island_of[i], i);
+  }
+  if (slow.any && !add_slow(island_of, slow, with_parameters)) return false;
   choice.ways.conservativeResize(Eigen::NoChange, all);
   choice.ways.rightCols(all - choices).setZero();
   choice.weighted.conservativeResize(Eigen::NoChange, all);

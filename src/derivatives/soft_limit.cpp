@@ -27,7 +27,7 @@ namespace articula {
 
 namespace {
 
-constexpr double hardest = 3e-6;                                                // eps
+constexpr double hardest = 1e-6;                                                // eps
 constexpr double weights[] = {-8.0 / 3.0, 22.0 / 3.0, -13.0 / 3.0, 2.0 / 3.0};  // of eps, 2 eps, 4 eps, 8 eps
 
 }  // namespace

@@ -200,7 +200,9 @@ bool ModeSystem::factor_system(const ContactProblem& problem, double eps) {
   for (int k = 0; k < n; ++k) least = std::min(least, std::abs(lu_.pivot(k)) / unknowns_[k].weight);
   maybe_null_ = least < 1e-3;
   null_known_ = maybe_null_ || symmetric == n;
-  precision_ = 1e-14 * std::clamp(10.0 * least, 1e-2, 1.0);
+  // Less than the square of the usual softness, which two corrections leave: otherwise chance would decide
+  // whether there is a third, and steps would be noisy.
+  precision_ = 1e-15 * std::clamp(10.0 * least, 1e-1, 1.0);
   return true;
 }
 

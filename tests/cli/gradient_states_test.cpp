@@ -175,6 +175,26 @@ TEST(gradient_check, pushes_every_body_as_its_inertia_asks_for) {
   for (size_t k = 0; k < blocks.size(); ++k) EXPECT_LE(blocks[k].frozen_error, 1e-6) << block_names()[k];
 }
 
+// In a stack that falls over faces share loads in three ways, and slide at metres a second; beside them one
+// corner slides by nanometres a second, and no shift in which it would not turn tells anything of the faces.
+TEST(gradient_check, slow_contacts_do_not_hide_how_others_share_loads) {
+  const Model model = load("stack");
+  const CheckedState start = trajectory_states(model, Contact::ncp, 40, 1, 2)[1];
+  const Simulation simulation(model, {.contact = Contact::ncp});
+  const StepJacobians jacobians = simulation.jacobians(simulation.step(start.state, start.input));
+  DisturbedStep step(model, simulation.settings());
+  ASSERT_TRUE(step.begin(start.state, start.input));
+  step.hold_modes(true);
+  VectorX ahead(step.outputs()), behind = ahead;
+  constexpr double h = 3e-7;
+  for (const int column : {27, 45, 46}) {
+    const VectorX dz = VectorX::Unit(step.layout().size, column);
+    ASSERT_TRUE(step.at(dz, h, ahead) && step.at(dz, -h, behind));
+    const VectorX expected = (ahead - behind) / (2.0 * h), found = jacobians.by_state.col(column);
+    EXPECT_LE((found - expected).cwiseAbs().maxCoeff(), 1e-7 * expected.cwiseAbs().maxCoeff()) << column;
+  }
+}
+
 // A plate that comes to rest slides by nanometres a second, each corner elsewhere: soft laws would turn them.
 TEST(gradient_check, holds_modes_of_what_slides_by_nanometres) {
   const Model model = load("plate_gripper");
