@@ -49,7 +49,7 @@ TEST(mode_system, softness_is_iterated_away_to_the_last_digits) {
     ModeSystem system;
     system.begin(view, nullptr);
     ASSERT_TRUE(system.soft_step(view, &mode, &slide, &lam, &sigma, turned));
-    ASSERT_TRUE(system.harden(view, &mode, &slide, &lam, &sigma));
+    ASSERT_TRUE(system.harden(view, &mode, &slide, false, &lam, &sigma));
     EXPECT_LE(std::abs(sigma), 1e-15 * 0.3) << i;
   }
 }
