@@ -10,9 +10,18 @@ namespace {
 
 constexpr int most_steps = 10;
 
+// Whether other rows are so many that this pays.
+bool worthwhile(const ContactProblem& problem) {
+  constexpr int enough = 24;
+  int others = problem.size;
+  for (const Block& block : problem.blocks) others -= block.kind == BlockKind::contact ? block.dim : 0;
+  return others >= enough;
+}
+
 }  // namespace
 
 void ContactsAlone::reserve(int rows, int blocks) {
+  blocks += 3;  // rows that hold and are left over, as whole groups of four are eliminated
   system_.reserve(rows, blocks);
   blocks_.reserve(blocks);
   origin_.reserve(blocks);
@@ -25,7 +34,7 @@ void ContactsAlone::reserve(int rows, int blocks) {
 
 bool ContactsAlone::eliminate(const ContactProblem& problem, ModeSystem& system, const RowMode* mode,
                               const SlideState* slides) {
-  CondensedRows* condensed = system.condensed(problem, mode, slides);
+  CondensedRows* condensed = worthwhile(problem) ? system.condensed(problem, mode, slides) : nullptr;
   if (condensed == nullptr) return false;
   const PlacedRows rest = condensed->rest();
   const std::vector<double>& moved = system.fix_bounds(problem, mode);

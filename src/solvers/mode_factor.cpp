@@ -78,14 +78,13 @@ int ModeSystem::begins_alike(const ContactProblem& problem, double eps, int symm
 // The unknowns that begin the list, rows of no contact: condensed where they are many. Returns how many were;
 // negative if numbers overflow.
 int ModeSystem::condense(const ContactProblem& problem, double eps) {
-  constexpr std::size_t worthwhile = 8;
   leading_.clear();
   for (const ModeUnknown& u : unknowns_) {
     if (problem.blocks[u.block].kind == BlockKind::contact || (late_ != nullptr && (*late_)[u.block])) break;
     leading_.push_back({u.row, eps * u.weight});
   }
   leading_.resize(leading_.size() / 4 * 4);
-  if (leading_.size() < worthwhile) return 0;
+  if (leading_.size() < worth_condensing_from) return 0;
   const int lead = static_cast<int>(leading_.size());
   const auto placed = [&](const ModeUnknown& u) { return condensed_.has_place(u.row); };
   if (condensed_.leads_with(problem, leading_) &&

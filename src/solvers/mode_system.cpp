@@ -397,10 +397,12 @@ bool ModeSystem::harden(const ContactProblem& problem, const RowMode* mode, Slid
 
 bool ModeSystem::stand_still(const ContactProblem& problem, const RowMode* mode, const SlideState* slides,
                              double* lam, double* sigma) {
+  constexpr double rounding = 2e-15;
   fix_bounds(problem, mode);
   list_unknowns(problem, mode, slides, unknowns_, late_);
   start_from(lam);
-  return factor_system(problem, softness_) && solve_hard(problem, lam, sigma);
+  if (!factor_system(problem, softness_) || !solve_linear(problem, 0.0, 1, lam, sigma)) return false;
+  return equation_error_ <= rounding * problem.velocity_scale || solve_hard(problem, lam, sigma);
 }
 
 bool ModeSystem::solve(const ContactProblem& problem, const RowMode* mode, SlideState* slides, double* lam,

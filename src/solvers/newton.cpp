@@ -14,6 +14,7 @@ constexpr double hardest = 1e-11;  // softness
 double motion_tolerance(const ContactProblem& problem, const double* lam) {
   return 10.0 * mode_tolerance(problem, lam);
 }
+
 // Of modes and directions that nothing contradicts: solved anew from rounded directions, so that the result
 // depends on problem and modes alone, then exactly.
 bool finish(Task& task, bool rounded) {
@@ -112,12 +113,11 @@ Outcome pivot_on(Task& task, double& softness) {
   };
   begin();
   bool rounded = false;
+  const bool alone = problem.law == FrictionLaw::cone && task.centre == nullptr;
   const auto settle_contacts = [&] {
-    rounded = task.centre == nullptr &&
-              work.contacts_alone.settle(problem, work.system, work.motion, task.guess, task.slides);
+    rounded = alone && work.contacts_alone.settle(problem, work.system, work.motion, task.guess, task.slides);
   };
-  const bool cone = problem.law == FrictionLaw::cone;
-  if (cone) settle_contacts();
+  settle_contacts();
   Outcome outcome = Outcome::contradicted;
   for (int pass = 0; pass < task.most_pivots; ++pass) {
     double turned = 0.0;
@@ -139,7 +139,7 @@ Outcome pivot_on(Task& task, double& softness) {
       }
       if (work.seen.size() < most_seen) work.seen.push_back(hash);
       rounded = false;
-      if (!careful && cone) settle_contacts();
+      if (!careful) settle_contacts();
       continue;
     }
     if (turned > (rounded ? rounded_apart : turning)) {
@@ -158,7 +158,7 @@ Outcome pivot_on(Task& task, double& softness) {
     task.report.iterations += work.system.factorisations();
     if (softness > hardest && slower_than_softness(task, softness)) softness *= 1e-2;
     begin();
-    if (cone) settle_contacts();
+    settle_contacts();
   }
   task.report.iterations += work.system.factorisations();
   return outcome;

@@ -22,6 +22,9 @@ struct PlacedRows {
   int place_of(int row) const { return place == nullptr ? row : place[row]; }
 };
 
+// Rows of no contact, if they hold, are condensed from so many on.
+inline constexpr int worth_condensing_from = 8;
+
 class CondensedRows {
  public:
   struct Leading {
