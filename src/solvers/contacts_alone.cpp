@@ -8,7 +8,7 @@ namespace articula {
 
 namespace {
 
-constexpr int most_steps = 10;
+constexpr int most_passes = 10;
 
 // Whether other rows are so many that this pays.
 bool worthwhile(const ContactProblem& problem) {
@@ -29,7 +29,7 @@ void ContactsAlone::reserve(int rows, int blocks) {
   slides_.reserve(blocks);
   motion_.reserve(blocks);
   for (std::vector<double>* vector : {&velocity_, &b_, &lam_, &soft_}) vector->reserve(rows);
-  seen_.reserve(most_steps);
+  seen_.reserve(most_passes);
 }
 
 bool ContactsAlone::eliminate(const ContactProblem& problem, ModeSystem& system, const RowMode* mode,
@@ -79,7 +79,7 @@ void ContactsAlone::begin(double softness) {
 bool ContactsAlone::find(double softness) {
   begin(softness);
   seen_.clear();
-  for (int step = 0; step < most_steps; ++step) {
+  for (int step = 0; step < most_passes; ++step) {
     double turned = 0.0;
     if (!system_.soft_step(problem_, mode_.data(), slides_.data(), lam_.data(), soft_.data(), turned))
       return false;

@@ -43,24 +43,14 @@ bool proves_jam(const ContactProblem& problem, const std::vector<double>& z) {
          asked * largest > noticed * problem.velocity_scale * weight;
 }
 
-// The ray of Lemke's method, if it ends in one, has such loads z. Of every solution z^T sigma = z^T s < 0: no
-// normal velocity is negative, so that something would have to slide against friction that z holds it with,
-// out of a wedge that locks itself.
-bool is_jammed(Task& task) {
-  std::vector<double>& z = task.work.trial;
-  z.resize(task.problem.size);
-  const bool endless = task.work.lemke.find_ray(task.problem, z.data());
-  task.report.iterations += task.work.lemke.pivots();
-  return endless && proves_jam(task.problem, z);
-}
-
 }  // namespace
 
-bool give_way(Task& task) {
-  const Contradiction found = find_contradiction(task);
-  if (found == Contradiction::proven && yield_to_contradiction(task)) return true;
-  if (!is_jammed(task)) return false;
-  return (found == Contradiction::with_friction && yield_to_contradiction(task)) || waive_biases(task);
+bool is_jammed(Task& task) {
+  std::vector<double>& z = task.work.between;
+  z.assign(task.problem.size, 0.0);
+  const bool endless = task.problem.bias != nullptr && task.work.lemke.find_ray(task.problem, z.data());
+  task.report.iterations += task.work.lemke.pivots();
+  return endless && proves_jam(task.problem, z);
 }
 
 }  // namespace articula

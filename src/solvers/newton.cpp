@@ -58,12 +58,12 @@ bool slower_than_softness(const Task& task, double softness) {
 
 namespace {
 
-bool yields(RowMode mode) {
+bool is_yielding(RowMode mode) {
   return mode == RowMode::yield || mode == RowMode::yield_upper || mode == RowMode::yield_lower;
 }
 
-bool at_bound(RowMode mode) {
-  return yields(mode) || mode == RowMode::slide || mode == RowMode::upper || mode == RowMode::lower;
+bool is_at_bound(RowMode mode) {
+  return is_yielding(mode) || mode == RowMode::slide || mode == RowMode::upper || mode == RowMode::lower;
 }
 
 void remember_soft(Task& task) {
@@ -88,7 +88,7 @@ bool find_moving(Task& task, double softness) {
     for (int i = block.first + 1; i < block.first + block.dim; ++i) {
       if (std::abs(soft.velocity[i]) <= still) continue;
       work.moves[k] = true;
-      wrong = wrong || yields(soft.mode[i]);
+      wrong = wrong || is_yielding(soft.mode[i]);
     }
   }
   return wrong;
@@ -147,7 +147,7 @@ Outcome pivot_on(Task& task, double& softness) {
       if (++turning_passes > most_turning) break;
       continue;
     }
-    const bool some_at_bound = std::any_of(task.guess, task.guess + problem.size, at_bound);
+    const bool some_at_bound = std::any_of(task.guess, task.guess + problem.size, is_at_bound);
     if (some_at_bound) remember_soft(task);
     if (!finish(task, rounded)) break;
     if (mark_motion(problem, task.sigma, motion_tolerance(problem, task.lam), task.guess, work.motion) == 0) {

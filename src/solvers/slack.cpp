@@ -99,20 +99,22 @@ bool may_contradict(const Task& task, double softness) {
   return asked > noticed && granted > noticed;
 }
 
-// The work of the biases, -lam^T s, against what they would do to rows of their own.
+// The work of the biases, -lam^T s, against what they would do to rows of their own, and against the energy of
+// the velocities there are: what a stack weighs does some work on small biases, too.
 bool recovers_wildly(const Task& task) {
   constexpr double wild = 1e3;
   const ContactProblem& problem = task.problem;
   if (problem.bias == nullptr) return false;
-  double work = 0.0, usual = 0.0, fastest = 0.0;
+  double work = 0.0, usual = 0.0, moving = 0.0, fastest = 0.0;
   for_biased_rows(problem, [&](const Block& block, int i) {
     const double s = problem.bias[i];
     if (task.guess[i] != RowMode::hold) return;
     work -= task.lam[i] * s;
     usual = std::max(usual, s * s / problem.mobility(block));
+    moving += problem.velocity_scale * problem.velocity_scale / problem.mobility(block);
     fastest = std::max(fastest, std::abs(s));
   });
-  return fastest > 1e-2 * problem.velocity_scale && work > wild * usual;
+  return fastest > 1e-2 * problem.velocity_scale && work > std::max(wild * usual, moving);
 }
 
 Contradiction find_contradiction(Task& task) {

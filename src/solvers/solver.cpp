@@ -85,7 +85,9 @@ bool search(Task& task) {
     }
     const bool suspicious = may_contradict(task, softness);
     std::copy(work.first.begin(), work.first.end(), task.guess);
-    if (suspicious && !std::exchange(jammed, true) && give_way(task)) return true;
+    if (suspicious && !std::exchange(jammed, true) && find_contradiction(task) == Contradiction::proven &&
+        yield_to_contradiction(task))
+      return true;
     if (outcome == Outcome::contradicted) break;
     if (suspicious) std::copy(work.first.begin(), work.first.end(), task.guess);
   }
@@ -116,7 +118,9 @@ bool search(Task& task) {
   work.approximate.assign(problem.size, 0.0);
   work.dilated.assign(problem.size, 0.0);
   double best = contact_residual(problem, work.approximate.data());
-  if (problem.size > large && (dilate_or_sweep(task) || sweep_on(task, 3000, best))) return true;
+  if (problem.size > large && dilate_or_sweep(task)) return true;
+  if (jammed && is_jammed(task) && waive_biases(task)) return true;
+  if (problem.size > large && sweep_on(task, 3000, best)) return true;
   const bool hopeless = task.contradicts || loads_are_endless(problem, work.trial.data());
   if (task.path_is_lost && hopeless && waive_biases(task)) return true;
   if (task.warm && straight && fits_table && approach_from_start()) return true;

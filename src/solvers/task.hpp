@@ -68,9 +68,11 @@ bool yield_to_contradiction(Task& task);
 bool grant_slack(Task& task);
 // Solves without recovery, bounces and moving ground.
 bool waive_biases(Task& task);
-// Of biases that may contradict each other: one of the two where that is proven, or where friction holds bodies
-// jammed (jam.cpp).
-bool give_way(Task& task);
+// Whether friction holds bodies between surfaces that the biases would part (jam.cpp): the ray of Lemke's
+// method, if it ends in one, has loads z that obey the laws and balance each other. Of every solution
+// z^T sigma = z^T s < 0: no normal velocity is negative, so that something would have to slide against friction
+// that z holds it with, out of a wedge that locks itself. Rarely something does.
+bool is_jammed(Task& task);
 
 // All of it: the guess, Newton's method, and the searches one after the other.
 bool search(Task& task);
