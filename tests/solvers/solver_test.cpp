@@ -112,6 +112,31 @@ TEST(contact_solver, what_stands_still_with_all_its_friction_stands_still_to_rou
   EXPECT_GT(still, 50);
 }
 
+// Contacts beside thirty rows of dry friction, most of which hold: they settle among themselves first.
+TEST(contact_solver, contacts_beside_many_rows_that_hold_are_solved_from_any_start) {
+  constexpr int dry = 30, contacts = 4, n = dry + 3 * contacts, dofs = 50;
+  std::mt19937 random(11);
+  std::normal_distribution<double> normal;
+  for (int i = 0; i < 40; ++i) {
+    OwnedProblem problem;
+    const MatrixX J = MatrixX::NullaryExpr(n, dofs, [&] { return normal(random) / std::sqrt(dofs); });
+    problem.G = J * J.transpose();
+    problem.b = VectorX::NullaryExpr(n, [&] { return 0.3 * normal(random); });
+    for (int k = 0; k < dry; ++k)
+      problem.blocks.push_back({.kind = BlockKind::interval, .first = k, .bound = k % 3 == 0 ? 0.05 : 2.0});
+    for (int k = 0; k < contacts; ++k) {
+      problem.blocks.push_back(contact(dry + 3 * k, 0.4));
+      problem.b[dry + 3 * k] = -0.5 - std::abs(problem.b[dry + 3 * k]);
+    }
+    const Solved cold = solve(problem);
+    ASSERT_LT(cold.report.relative_residual, 1e-12) << i;
+    EXPECT_LT(contact_residual(problem.view(0.01), cold.lam.data()), 1e-12) << i;
+    const Solved wrong = solve(problem, std::vector<RowMode>(n, RowMode::hold));
+    ASSERT_LT(wrong.report.relative_residual, 1e-12) << i;
+    EXPECT_LT((wrong.lam - cold.lam).cwiseAbs().maxCoeff(), 1e-12) << i;
+  }
+}
+
 TEST(contact_solver, a_cone_slides_straight_and_a_pyramid_does_not) {
   const Solved cone = solve(box_on_plane(FrictionLaw::cone, 0.5, twist(0.3, 0.1, -0.1)));
   EXPECT_LT(cone.report.relative_residual, 1e-12);
