@@ -73,6 +73,10 @@ void StepSignature::read_rows(const ContactRows& from, const std::vector<std::ui
     if (contact && item.rows > 1 && row.mode[1] == RowMode::slide) row.slides = world_slip(from, item);
     if (carries) rows_.push_back(row);
   }
+  for (const CoastingDof& each : from.coasting()) {
+    rows_.push_back({each.key, {}, BiasMode::none, 0});
+    rows_.back().mode[0] = each.mode();
+  }
   // Corners of a face are listed from wherever its outline is begun.
   std::sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) { return a.key < b.key; });
 }

@@ -38,18 +38,33 @@ bool boxes_are_apart(const Shape& a, const Placement& at_a, const Shape& b, cons
                    clear);
 }
 
-bool are_apart_along(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
-                     double margin, Vec3 axis) {
-  const ConvexPair pair(a, b, relative(at_a, at_b));
-  return -difference_extent(pair, axis) > clear_of(pair, margin);
+namespace {
+
+// The farthest point along d. `vertex`: where a large hull had it the last time, and has it now.
+Vec3 support_from(const Shape& shape, Vec3 d, int& vertex) {
+  if (shape.type != ShapeType::mesh || shape.hull->vertex_count() <= scanned_vertices)
+    return support(shape, d).x;
+  const bool known = vertex >= 0 && vertex < shape.hull->vertex_count();
+  vertex = support_climb(*shape.hull, d, known ? vertex : start_vertex(*shape.hull, d));
+  return shape.hull->vertices[vertex];
 }
 
-Vec3 find_axis_apart(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
-                     double margin, Vec3 otherwise) {
+}  // namespace
+
+bool are_apart_along(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
+                     double margin, GapGuess& guess) {
+  const ConvexPair pair(a, b, relative(at_a, at_b));
+  const Vec3 n = guess.axis, in_b = transpose_times(pair.b_in_a.R, n);
+  const Vec3 end_a = support_from(a, n, guess.vertex_a), end_b = support_from(b, -in_b, guess.vertex_b);
+  return dot(in_b, end_b) + dot(n, pair.b_in_a.p) - dot(n, end_a) > clear_of(pair, margin);
+}
+
+void find_gap(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b, double margin,
+              GapGuess& guess) {
   const ConvexPair pair(a, b, relative(at_a, at_b));
   GjkResult r;
   gjk(pair, clear_of(pair, margin), 1e-6 * pair.size, r);
-  return r.status == GjkStatus::beyond ? r.v * (-1.0 / norm(r.v)) : otherwise;
+  if (r.status == GjkStatus::beyond) guess.axis = r.v * (-1.0 / norm(r.v));
 }
 
 }  // namespace articula::collision

@@ -2,7 +2,7 @@
 // Tests that two shapes with hulls are farther apart than a margin, cheaper than their distance: where they
 // say so the narrow phase would find nothing.
 
-#include "articula/collision/shape.hpp"
+#include "articula/collision/detect.hpp"
 
 namespace articula::collision {
 
@@ -14,12 +14,12 @@ bool has_hull(const Shape& a, const Shape& b);
 bool boxes_are_apart(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
                      double margin);
 
-// Whether they are apart along a direction in A's frame, from A to B.
+// Whether they are apart along the direction that was guessed; the vertices of the guess follow.
 bool are_apart_along(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
-                     double margin, Vec3 axis);
+                     double margin, GapGuess& guess);
 
-// A direction along which they are apart, or `otherwise` where there is none, or none that is clear.
-Vec3 find_axis_apart(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
-                     double margin, Vec3 otherwise);
+// Guesses a direction along which they are apart; where there is none, or none that is clear, the guess stays.
+void find_gap(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b, double margin,
+              GapGuess& guess);
 
 }  // namespace articula::collision

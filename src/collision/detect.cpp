@@ -47,19 +47,18 @@ double extra_reach(const Contacts& contacts, const ColliderPair& pair) {
   return contacts.reach[at(pair.a)] + contacts.reach[at(pair.b)];
 }
 
-// `axis`: along which they were apart the last time, or nothing. It decides how fast the answer is found,
-// never which.
+// `gap`: where they were apart the last time, or nothing.
 void touch(const Colliders& colliders, const Data& data, Contacts& contacts, const ColliderPair& pair,
-           double margin, Vec3* axis) {
+           double margin, GapGuess* gap) {
   const Placement& pa = place(colliders, data, contacts, pair.a);
   const Placement& pb = place(colliders, data, contacts, pair.b);
   const Shape &a = colliders.list()[at(pair.a)].shape, &b = colliders.list()[at(pair.b)].shape;
   const bool may_be_told_apart = has_hull(a, b);
   if (may_be_told_apart && boxes_are_apart(a, pa, b, pb, margin)) return;
-  if (may_be_told_apart && axis && are_apart_along(a, pa, b, pb, margin, *axis)) return;
+  if (may_be_told_apart && gap && are_apart_along(a, pa, b, pb, margin, *gap)) return;
   ContactPoint points[max_contact_points];
   const int count = collide_unchecked(a, pa, b, pb, margin, points);
-  if (may_be_told_apart && axis && count == 0) *axis = find_axis_apart(a, pa, b, pb, margin, *axis);
+  if (may_be_told_apart && gap && count == 0) find_gap(a, pa, b, pb, margin, *gap);
   for (int i = 0; i < count; ++i) {
     if (static_cast<int>(contacts.list.size()) == contacts.capacity) {
       contacts.status = DetectStatus::overflow;
@@ -121,7 +120,7 @@ Contacts::Contacts(const Colliders& colliders, int wanted) {
   reach.assign(n, 0.0);
   for (const ColliderPair& pair : colliders.pairs()) pair_margin.push_back(colliders.margin(pair));
   pair_reach.resize(pair_margin.size());
-  pair_axis.assign(pair_margin.size(), Vec3(1, 0, 0));
+  pair_gap.assign(pair_margin.size(), {});
   widest_margin.assign(n, 0.0);
   for (std::size_t k = 0; k < pair_margin.size(); ++k)
     for (const int i : {colliders.pairs()[k].a, colliders.pairs()[k].b})
@@ -170,7 +169,7 @@ void look_along(const Colliders& colliders, const Data& data, Contacts& contacts
       const ColliderPair& pair = colliders.pairs()[k];
       const double extra = extra_reach(contacts, pair), margin = contacts.pair_margin[k] + extra;
       if (near_enough(colliders, data, contacts, pair, margin, contacts.pair_reach[k] + extra))
-        touch(colliders, data, contacts, pair, margin, &contacts.pair_axis[k]);
+        touch(colliders, data, contacts, pair, margin, &contacts.pair_gap[k]);
     }
   }
 }

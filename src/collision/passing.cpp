@@ -148,9 +148,9 @@ bool find_passing(const Colliders& colliders, const Data& data, Contacts& contac
     const double allowed = std::min(0.0, least + dt * recovery_speed) - noticed * size;
     const Placement end_a = moved(colliders, data, pair.a, dt), end_b = moved(colliders, data, pair.b, dt);
     // Most that do not overlap there are seen to along the normal that they have now.
-    const Vec3 axis =
-        transpose_times(collider_placement(colliders, data, pair.a).R, contacts.list[i].point.normal);
-    if (are_apart_along(a, end_a, b, end_b, allowed, axis)) continue;
+    GapGuess gap{.axis = transpose_times(collider_placement(colliders, data, pair.a).R,
+                                         contacts.list[i].point.normal)};
+    if (are_apart_along(a, end_a, b, end_b, allowed, gap)) continue;
     ContactPoint points[max_contact_points], now;
     const int count = collide_unchecked(a, end_a, b, end_b, 0.0, points);
     for (int k = 0; k < count; ++k) {

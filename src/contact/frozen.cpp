@@ -95,6 +95,14 @@ FrozenModes freeze(const ContactRows& rows, const collision::Contacts& contacts)
     for (double& d : entry.slide.d) d = squared > 0.0 ? d / entry.slide.speed : 0.0;
     if (item.rows > 1 && entry.mode[1] == RowMode::yield) entry.slide.speed = 0.0;
   }
+  for (const CoastingDof& each : rows.coasting()) {
+    FrozenModes::Entry& entry = frozen.entries.emplace_back();
+    entry.key = each.key;
+    entry.rows = 1;
+    entry.bias = BiasMode::none;
+    entry.mode[0] = each.mode();
+    entry.lam[0] = each.impulse;
+  }
   return frozen;
 }
 

@@ -31,17 +31,22 @@ void ContactRows::move_idle(const Model& model, const Data& data, const collisio
   const RowSettings settings{.dt = h};
   const Builder builder{*this, model, data, *constraints_, settings, q, x, x};
   for (IdleRow& row : idle_) row.velocity = row.phi / h + builder.idle_rate(row, colliders, contacts, x);
+  for (CoastingDof& each : coasting_) each.velocity = each.side * x[each.dof];
 }
 
 double ContactRows::least_idle_velocity() const {
   double least = std::numeric_limits<double>::infinity();
   for (const IdleRow& row : idle_) least = std::min(least, row.velocity);
+  for (const CoastingDof& each : coasting_) least = std::min(least, each.velocity);
   return least;
 }
 
-void ContactRows::call_idle(double parting_speed) {
+void ContactRows::call_idle(const RowSettings& settings) {
   for (const IdleRow& row : idle_) {
-    if (!(row.velocity > parting_speed)) called_.push_back(row.key);
+    if (!(row.velocity > settings.parting_speed)) called_.push_back(row.key);
+  }
+  for (const CoastingDof& each : coasting_) {
+    if (!(each.velocity > settings.coasting_speed)) called_.push_back(each.key);
   }
 }
 

@@ -25,6 +25,8 @@ std::uint64_t make_key(RowKind kind, std::uint64_t index, std::uint64_t part) {
 
 }  // namespace
 
+std::uint64_t dry_friction_key(int dof) { return make_key(RowKind::dry_friction, dof, 0); }
+
 std::uint64_t contact_key(const collision::Contact& contact) {
   const auto of = [](const collision::Feature& f) {
     return (static_cast<std::uint64_t>(f.kind) << 32) | static_cast<std::uint32_t>(f.index);
@@ -43,6 +45,7 @@ Quad& ContactRows::Builder::open_quad(int tree_a, int tree_b) {
   if (tree_a == tree_b) tree_b = -1;
   quad.tree[0] = tree_a;
   quad.tree[1] = tree_b;
+  rows.support_.resize(rows.support_.size() + 2 * rows.support_words_, 0);
   for (int side = 0; side < 2; ++side) {
     if (quad.tree[side] < 0) continue;
     quad.at[side] = static_cast<int>(rows.J_.size());
@@ -56,6 +59,7 @@ Lanes& ContactRows::Builder::entry(Quad& quad, int dof) {
   const int side = dof >= first.dof_begin && dof < first.dof_end ? 0 : 1;
   const int d = dof - constraints.trees[quad.tree[side]].dof_begin;
   quad.used[side] = std::max(quad.used[side], d + 1);
+  rows.add_support(static_cast<int>(&quad - rows.quads_.data()), side, dof);
   return rows.J_[quad.at[side] + d];
 }
 
@@ -69,6 +73,7 @@ void ContactRows::Builder::add_motion(Quad& quad, int link, Vec3 r, const RowAxe
   Lanes* J = rows.J_.data() + quad.at[side];
   const int last = s.links[link].dof_end - 1;
   quad.used[side] = std::max(quad.used[side], last + 1 - begin);
+  rows.add_support(static_cast<int>(&quad - rows.quads_.data()), side, last);
   for (int d = last; d >= 0; d = s.dofs[d].parent) {
     const Motion& S = data.S[d];
     Vec3 rate = axes.linear * point_velocity(S, r);
@@ -282,9 +287,14 @@ void ContactRows::Builder::couple(const EqualityConstraint& equality, int number
 // ------------------------------------------------------------------ dry friction
 
 void ContactRows::Builder::dry_friction() {
+  auto coasting = rows.coasting_.begin();  // in the order of dry_dofs
   for (int dof : constraints.dry_dofs) {
+    if (coasting != rows.coasting_.end() && coasting->dof == dof) {
+      ++coasting;
+      continue;
+    }
     const double bound = settings.dt * model.constants().dry_friction[dof];
-    Item& item = add_scalar(RowKind::dry_friction, dof, make_key(RowKind::dry_friction, dof, 0),
+    Item& item = add_scalar(RowKind::dry_friction, dof, dry_friction_key(dof),
                             {.kind = BlockKind::interval, .bound = bound}, tree_of_dof(dof), -1);
     item.bias = BiasMode::none;
     entry(rows.quads_.back(), dof)[item.lane] = 1.0;
@@ -473,6 +483,7 @@ void ContactRows::Builder::contact(const collision::Colliders& colliders, const 
     freely = product(quad, v_free)[0] + quad.bias[0];
     if (immovable(quad) || left_out(RowKind::contact, index, false, key, phi, std::min(now, freely))) {
       rows.J_.resize(quad.at[0]);
+      rows.support_.resize(rows.support_.size() - 2 * rows.support_words_);
       rows.quads_.pop_back();
       return;
     }

@@ -15,6 +15,8 @@ struct RowAxes {
   void add(Vec3 axis, bool angular_row);
 };
 
+std::uint64_t dry_friction_key(int dof);
+
 struct ContactRows::Builder {
   ContactRows& rows;
   const Model& model;

@@ -27,9 +27,11 @@ ContactRows::ContactRows(const Model& model, const Constraints& constraints, int
   for (const Tree& tree : constraints.trees) widest = std::max(widest, tree.width());
   support_words_ = (widest + 63) / 64;
   support_.reserve(static_cast<std::size_t>(2) * most_quads * support_words_);
+  find_paths(model.structure());
   island_quads_.reserve(most_quads);
   items_.reserve(most_blocks_);
   idle_.reserve(most_blocks_);
+  coasting_.reserve(constraints.dry_dofs.size());
   called_.reserve(4 * most_blocks_);  // pass after pass
   quads_.reserve(most_quads);
   islands_.reserve(constraints.trees.size() + 1);
@@ -52,8 +54,24 @@ ContactRows::ContactRows(const Model& model, const Constraints& constraints, int
   G_.reserve(static_cast<std::size_t>(most_rows_) * (most_rows_ + 3));
 }
 
+void ContactRows::find_paths(const Structure& s) {
+  paths_.assign(static_cast<std::size_t>(s.nv) * support_words_, 0);
+  for (int d = 0; d < s.nv; ++d) {
+    const int begin = constraints_->trees[constraints_->tree_of_link[s.dofs[d].link]].dof_begin;
+    std::uint64_t* words = paths_.data() + static_cast<std::size_t>(d) * support_words_;
+    for (int a = d; a >= 0; a = s.dofs[a].parent)
+      words[(a - begin) / 64] |= std::uint64_t{1} << ((a - begin) % 64);
+  }
+}
+
+void ContactRows::add_support(int quad, int side, int dof) {
+  std::uint64_t* words = support_.data() + support_at(quad, side);
+  const std::uint64_t* path = paths_.data() + static_cast<std::size_t>(dof) * support_words_;
+  for (int word = 0; word < support_words_; ++word) words[word] |= path[word];
+}
+
 // Trees that share a row move together.
-void ContactRows::join_islands() {
+void ContactRows::join_islands(const Structure& structure) {
   const int trees = static_cast<int>(constraints_->trees.size());
   tree_island_.resize(trees);
   std::iota(tree_island_.begin(), tree_island_.end(), 0);
@@ -76,6 +94,12 @@ void ContactRows::join_islands() {
     }
     item.island = island_of_[tree];
     ++islands_[item.island].item_count;
+  }
+  for (const CoastingDof& each : coasting_) {
+    const int island = island_of_[root(constraints_->tree_of_link[structure.dofs[each.dof].link])];
+    if (island < 0) continue;
+    double& speed = islands_[island].coasting_speed;
+    speed = std::max(speed, each.velocity);
   }
 }
 
@@ -133,35 +157,23 @@ void ContactRows::project(const Model& model, const Data& data) {
   for (int d = 0; d < s.nv; ++d) scale_[d] = std::sqrt(data.inverse_diagonal[d]);
   W_.resize(J_.size());
   std::copy(J_.begin(), J_.end(), W_.begin());
-  for (const Quad& quad : quads_) {
-    for (int side = 0; side < 2; ++side) {
-      if (quad.tree[side] < 0) continue;
-      const int begin = constraints_->trees[quad.tree[side]].dof_begin;
-      Lanes* w = W_.data() + quad.at[side];
-      for (int d = begin + quad.used[side] - 1; d >= begin; --d) {
-        const Lanes x = w[d - begin];
-        if (x[0] == 0.0 && x[1] == 0.0 && x[2] == 0.0 && x[3] == 0.0) continue;
-        const DofIndex& dof = s.dofs[d];
-        const double* row = data.factor.data() + dof.row;
-        const int* path = s.path.data() + dof.row;
-        for (int m = 0; m < dof.depth; ++m) w[path[m] - begin] -= broadcast(row[m]) * x;
-        w[d - begin] = x * broadcast(scale_[d]);
-      }
-    }
-  }
-}
-
-// Which dofs of its tree each side of each quad touches: limbs that a row does not act on stay zero.
-void ContactRows::find_support() {
-  support_.assign(2 * quads_.size() * support_words_, 0);
   for (std::size_t k = 0; k < quads_.size(); ++k) {
     for (int side = 0; side < 2; ++side) {
       if (quads_[k].tree[side] < 0) continue;
-      std::uint64_t* words = support_.data() + (2 * k + side) * support_words_;
-      const Lanes* w = W_.data() + quads_[k].at[side];
-      for (int d = 0; d < quads_[k].used[side]; ++d) {
-        const bool zero = w[d][0] == 0.0 && w[d][1] == 0.0 && w[d][2] == 0.0 && w[d][3] == 0.0;
-        if (!zero) words[d / 64] |= std::uint64_t{1} << (d % 64);
+      const int begin = constraints_->trees[quads_[k].tree[side]].dof_begin;
+      Lanes* w = W_.data() + quads_[k].at[side];
+      const std::uint64_t* words = support(static_cast<int>(k), side);
+      for (int word = support_words_ - 1; word >= 0; --word) {
+        for (std::uint64_t left = words[word]; left != 0;) {
+          const int bit = 63 - std::countl_zero(left), d = begin + 64 * word + bit;
+          left ^= std::uint64_t{1} << bit;
+          const DofIndex& dof = s.dofs[d];
+          const double* row = data.factor.data() + dof.row;
+          const int* path = s.path.data() + dof.row;
+          const Lanes x = w[d - begin];
+          for (int m = 0; m < dof.depth; ++m) w[path[m] - begin] -= broadcast(row[m]) * x;
+          w[d - begin] = x * broadcast(scale_[d]);
+        }
       }
     }
   }
@@ -268,7 +280,9 @@ void ContactRows::multiply(const LaneVector& matrix, const double* x, double* ou
         if (quad.tree[side] < 0) continue;
         const double* values = x + constraints_->trees[quad.tree[side]].dof_begin;
         const Lanes* j = matrix.data() + quad.at[side];
-        for (int d = 0; d < quad.used[side]; ++d) sum += j[d] * broadcast(values[d]);
+        for_each_run(item.quad + k, side, [&](int begin, int end) {
+          for (int d = begin; d < end; ++d) sum += j[d] * broadcast(values[d]);
+        });
       }
       double* to = out + islands_[item.island].row_begin + quad.first;
       for (int r = 0; r < quad.rows; ++r) to[r] = sum[r];
@@ -308,10 +322,12 @@ void ContactRows::add_impulses(const double* impulses, VectorX& force) const {
         if (quad.tree[side] < 0) continue;
         double* values = force.data() + constraints_->trees[quad.tree[side]].dof_begin;
         const Lanes* j = J_.data() + quad.at[side];
-        for (int d = 0; d < quad.used[side]; ++d) {
-          const Lanes product = j[d] * x;
-          values[d] += (product[0] + product[1]) + (product[2] + product[3]);
-        }
+        for_each_run(item.quad + k, side, [&](int begin, int end) {
+          for (int d = begin; d < end; ++d) {
+            const Lanes product = j[d] * x;
+            values[d] += (product[0] + product[1]) + (product[2] + product[3]);
+          }
+        });
       }
     }
   }
@@ -349,19 +365,20 @@ ContactProblem ContactRows::problem(const Island& island, double gravity_step) c
           G_.data() + island.G,
           island.stride,
           b,
-          velocity_scale({b, b + island.rows}, gravity_step),
+          std::max(velocity_scale({b, b + island.rows}, gravity_step), island.coasting_speed),
           bias_.data() + island.row_begin};
 }
 
 void ContactRows::build(const Model& model, const Data& data, const Constraints& constraints,
                         const collision::Colliders& colliders, const collision::Contacts& contacts,
                         const RowSettings& settings, const VectorX& q, const VectorX& v,
-                        const VectorX& v_free) {
+                        const VectorX& v_free, const VectorX& v_coast) {
   constraints_ = &constraints;
   law_ = settings.law;
   items_.clear();
   idle_.clear();
   quads_.clear();
+  support_.clear();
   item_blocks_.clear();
   frames_.clear();
   J_.clear();
@@ -370,12 +387,11 @@ void ContactRows::build(const Model& model, const Data& data, const Constraints&
   builder.dry_friction();
   builder.limits();
   builder.contacts(colliders, contacts);
-  join_islands();
+  join_islands(model.structure());
   number_rows();
   if (rows_ == 0) return;
   project(model, data);
-  find_support();
-  velocities(v_free, b_.data());
+  velocities(v_coast, b_.data());
   for (const Item& item : items_) {
     if (item.lane != 0) continue;
     for (int k = 0; k < item.quads; ++k) {

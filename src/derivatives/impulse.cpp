@@ -276,6 +276,9 @@ void ImpulseDerivatives::residual_along(const ConstVectorRef& dz, VectorRef dr) 
     w.step->rows.add_impulses(w.step->rows.lam.data(), w.scratch);
     dr1 += dh / h * w.scratch;
   }
+  // Friction that coasts, lam = -side h f: its share of dh / h J^T lam is its change with h.
+  for (const CoastingDof& each : w.step->rows.coasting())
+    dr1[each.dof] += each.side * h * dtheta[w.friction_of(each)];
   if (w.step->rows.size() == 0) return;
   w.rates_along(dq, dv, dtheta);
   w.scratch.setZero();
@@ -317,6 +320,8 @@ void ImpulseDerivatives::residual_against(const ConstVectorRef& y, VectorRef z_b
     w.scratch.setZero();
     w.step->rows.add_impulses(w.step->rows.lam.data(), w.scratch);
     z_bar[in.theta + s.timestep] += w.mass_product.dot(w.acceleration) - y1.dot(w.scratch) / h;
+    for (const CoastingDof& each : w.step->rows.coasting())
+      z_bar[in.theta + w.friction_of(each)] -= each.side * h * y1[each.dof];
   }
   if (w.step->rows.size() == 0) return;
 

@@ -107,6 +107,12 @@ struct ImpulseDerivatives::Work {
   void add_softening_against(VectorRef z_bar) const;
   void add_softening_columns();
 
+  // The parameter that a coasting dof's friction is.
+  int friction_of(const CoastingDof& coasting) const {
+    const Structure& s = model->structure();
+    return s.joints[s.dofs[coasting.dof].joint].dry_friction;
+  }
+
   int nv, na, nu;
   SmoothResidual residual;
   StepOutput output;

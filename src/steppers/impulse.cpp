@@ -48,6 +48,7 @@ ImpulseWork::ImpulseWork(const Model& model, int most_contacts)
       rows(model, constraints, contact_capacity(colliders, most_contacts)),
       free(model),
       v_free(model.nv()),
+      v_coast(model.nv()),
       v_next(model.nv()),
       q_next(model.nq()),
       activation_next(model.na()),
@@ -180,12 +181,12 @@ void solve_islands(ImpulseWork& work, double gravity_step, bool warm, StepReport
   }
 }
 
-// v+ = v_free + Mhat^-1 J^T lam
+// v+ = v_coast + Mhat^-1 J^T lam
 void apply_impulses(const Model& model, const Data& data, ImpulseWork& work) {
   work.impulse.setZero();
   work.rows.add_impulses(work.rows.lam.data(), work.impulse);
   solve_mass_matrix(model, data, work.impulse);
-  work.v_next = work.v_free + work.impulse;
+  work.v_next = work.v_coast + work.impulse;
 }
 
 // Whether some collider moves farther than detection looked.
@@ -239,8 +240,9 @@ StepReport impulse_step(const Model& model, Data& data, ImpulseWork& work, const
     if (faster)
       report.overflow =
           detect(work.colliders, model, data, work.contacts) == collision::DetectStatus::overflow;
+    work.rows.coast(model, data, work.constraints, row_settings, state.v, work.v_free, work.v_coast);
     work.rows.build(model, data, work.constraints, work.colliders, work.contacts, row_settings, state.q,
-                    state.v, work.v_free);
+                    state.v, work.v_free, work.v_coast);
     if (settings.frozen != nullptr) {
       report.contact =
           solve_frozen(work, *settings.frozen, gravity_step) ? SolveStatus::solved : SolveStatus::inexact;
@@ -261,7 +263,7 @@ StepReport impulse_step(const Model& model, Data& data, ImpulseWork& work, const
     apply_impulses(model, data, work);
     if (!work.v_next.allFinite()) break;
     // Without rows v+ is v_free: nothing is faster than expected, nor missing, but features may pass.
-    const bool alone = work.rows.size() == 0;
+    const bool alone = work.rows.size() == 0 && work.rows.coasting().empty();
     faster = !alone && outran(model, data, work, h);
     // Told of as long as another pass can heed it.
     if (pass + 1 < most_passes && (!alone || may_pass(work.colliders, work.contacts))) {
@@ -279,8 +281,8 @@ StepReport impulse_step(const Model& model, Data& data, ImpulseWork& work, const
     settled = !saturates || turns < most_turns;
     if (!settled || (!saturates && !faster && !missing)) break;
     write_warm_start(work.rows, settings.law, work.again);
-    if (missing) work.rows.call_idle(row_settings.parting_speed);
-    if (pass + 2 == most_passes) row_settings.parting_speed = everything;
+    if (missing) work.rows.call_idle(row_settings);
+    if (pass + 2 == most_passes) row_settings.parting_speed = row_settings.coasting_speed = everything;
     propagate_motion(model, data, state.v.data(), nullptr);
     ++(saturates ? turns : pass);
     if (!saturates) continue;

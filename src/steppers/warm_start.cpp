@@ -52,6 +52,13 @@ void write_warm_start(const ContactRows& rows, FrictionLaw law, WarmStart& warm)
     if (on_cone(entry)) entry.slide = rows.guessed_slides[block_of(rows, item)];
     warm.entries.push_back(entry);
   }
+  for (const CoastingDof& each : rows.coasting()) {
+    WarmStart::Entry& entry = warm.entries.emplace_back();
+    entry.key = each.key;
+    entry.rows = 1;
+    entry.mode[0] = each.mode();
+    entry.impulse[0] = each.impulse;
+  }
 }
 
 }  // namespace articula

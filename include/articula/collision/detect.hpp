@@ -20,6 +20,12 @@ struct PassingFeatures {
   Vec3 normal;  // about that of their contact
 };
 
+// Where two shapes may be told apart: what decides how fast that is found, never whether.
+struct GapGuess {
+  Vec3 axis{1, 0, 0};                // from the first to the second, in the first one's frame
+  int vertex_a = -1, vertex_b = -1;  // of large hulls, the farthest along it
+};
+
 // Workspace of one thread. Nothing is allocated after construction.
 struct Contacts {
   explicit Contacts(const Colliders& colliders,
@@ -43,7 +49,7 @@ struct Contacts {
   std::vector<unsigned char> placed;
   std::vector<Vec3> centre;                     // per collider: bounding sphere
   std::vector<double> pair_margin, pair_reach;  // per listed pair; reach: sum of radii and margin
-  std::vector<Vec3> pair_axis;  // per listed pair: where to look first for a gap between its meshes
+  std::vector<GapGuess> pair_gap;  // per listed pair: where to look first for a gap between its meshes
   // The same spheres apart, filled up to whole registers; extents contain the largest margin of any pair.
   std::vector<double> x, y, z, extent;
   std::vector<double> widest_margin;  // per collider

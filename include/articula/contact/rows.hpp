@@ -70,6 +70,8 @@ struct RowSettings {
   const FrozenModes* frozen = nullptr;  // biases of these kinds, whatever the rules say
   // m/s (rad/s): contacts and ends of ranges that part faster than this, with v and with v_free, have no row
   double parting_speed = 0.05;
+  // rad/s (m/s): dry friction of dofs that move faster than this, with v and with v_free, has no row
+  double coasting_speed = 0.1;
 };
 
 // A contact or an end of a range that was left out because it parts: phi / h + J v > parting_speed.
@@ -80,6 +82,17 @@ struct IdleRow {
   std::uint64_t key = 0;
   double phi = 0.0;
   double velocity = 0.0;  // phi / h + J x, the less of v and v_free; later for the v+ that was found
+};
+
+// Dry friction of a dof that slides: a known impulse, no row, as long as v+ does not turn round.
+struct CoastingDof {
+  int dof = 0;
+  double side = 1.0;  // of its velocity
+  std::uint64_t key = 0;
+  double impulse = 0.0;   // -side h f
+  double velocity = 0.0;  // side v_free, and later side v+
+
+  RowMode mode() const { return side > 0.0 ? RowMode::lower : RowMode::upper; }
 };
 
 // What a block of rows stands for.
@@ -113,6 +126,7 @@ struct Island {
   int block_begin = 0;
   std::size_t G = 0;  // offset
   int stride = 0;
+  double coasting_speed = 0.0;  // the largest of its coasting dofs, v_free: what b of their rows would be
 };
 
 class ContactRows;
@@ -138,18 +152,22 @@ class ContactRows {
  public:
   ContactRows(const Model& model, const Constraints& constraints, int most_contacts);
 
-  // After free_velocity (kinematics and factor for the state) and detect.
+  // Which dofs coast, after free_velocity; v_coast = v_free + Mhat^-1 (their friction).
+  void coast(const Model& model, const Data& data, const Constraints& constraints,
+             const RowSettings& settings, const VectorX& v, const VectorX& v_free, VectorX& v_coast);
+  // After `coast` and detect. Rules of biases ask v_free; b = J v_coast + s.
   void build(const Model& model, const Data& data, const Constraints& constraints,
              const collision::Colliders& colliders, const collision::Contacts& contacts,
-             const RowSettings& settings, const VectorX& q, const VectorX& v, const VectorX& v_free);
+             const RowSettings& settings, const VectorX& q, const VectorX& v, const VectorX& v_free,
+             const VectorX& v_coast);
 
-  // phi / h + J x of what was left out, data.link_v being the motion of x.
+  // phi / h + J x of what was left out, data.link_v being the motion of x; of coasting dofs their speed.
   void move_idle(const Model& model, const Data& data, const collision::Colliders& colliders,
                  const collision::Contacts& contacts, double h, const VectorX& q, const VectorX& x);
   // The least velocity of what was left out, infinite if nothing was: rows are missing if it is negative.
   double least_idle_velocity() const;
-  // What does not part faster than parting_speed has a row in all builds until `begin`.
-  void call_idle(double parting_speed);
+  // What parts or coasts more slowly than the settings ask has a row in all builds until `begin`.
+  void call_idle(const RowSettings& settings);
   void begin() { called_.clear(); }
 
   int size() const { return rows_; }
@@ -157,6 +175,7 @@ class ContactRows {
   int most_blocks() const { return most_blocks_; }
   const std::vector<Item>& items() const { return items_; }
   const std::vector<IdleRow>& idle() const { return idle_; }  // limits, then contacts
+  const std::vector<CoastingDof>& coasting() const { return coasting_; }
   const std::vector<Quad>& quads() const { return quads_; }
   const std::vector<Island>& islands() const { return islands_; }
   const std::vector<int>& order() const { return order_; }  // items, island after island
@@ -198,27 +217,32 @@ class ContactRows {
  private:
   struct Builder;
   friend struct Builder;
-  void join_islands();
+  void find_paths(const Structure& structure);
+  void join_islands(const Structure& structure);
   void number_rows();
   void project(const Model& model, const Data& data);
-  void find_support();
   void fill_problem(const Island& island);
   void multiply(const LaneVector& matrix, const double* x, double* out) const;
-  const std::uint64_t* support(int quad, int side) const {
-    return support_.data() + (2 * static_cast<std::size_t>(quad) + side) * support_words_;
+  std::size_t support_at(int quad, int side) const {
+    return (2 * static_cast<std::size_t>(quad) + side) * support_words_;
   }
+  const std::uint64_t* support(int quad, int side) const { return support_.data() + support_at(quad, side); }
+  // W is zero but for a dof that a row acts on, and those between it and the root.
+  void add_support(int quad, int side, int dof);
 
   const Constraints* constraints_;
   FrictionLaw law_ = FrictionLaw::cone;
   int most_rows_ = 0, most_blocks_ = 0, rows_ = 0;
   std::vector<Item> items_;
   std::vector<IdleRow> idle_;
+  std::vector<CoastingDof> coasting_;
   std::vector<std::uint64_t> called_;  // keys
   std::vector<Quad> quads_;
   std::vector<Island> islands_;
   std::vector<int> order_, tree_island_, island_of_, island_quads_;
   int support_words_ = 1;
-  std::vector<std::uint64_t> support_;  // per quad and side, a bit for each dof of the tree
+  std::vector<std::uint64_t> paths_;    // per dof, a bit for each dof of its tree on the way to the root
+  std::vector<std::uint64_t> support_;  // per quad and side, likewise: all that its rows act on
   std::vector<Block> item_blocks_, blocks_;
   std::vector<collision::ContactFrame> frames_;  // per contact
   LaneVector J_, W_;

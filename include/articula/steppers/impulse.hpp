@@ -63,10 +63,13 @@ struct ImpulseWork {
   ContactRows rows;
   ContactSolver solver;
   FreeMotionWork free;
-  VectorX v_free, v_next, q_next, activation_next, impulse;
+  VectorX v_free;
+  VectorX v_coast;  // v_free less what dry friction without a row takes
+  VectorX v_next, q_next, activation_next, impulse;
   std::vector<double> speed;   // per collider
   WarmStart again;             // from one pass of a step to the next
-  double idle_velocity = 0.0;  // m/s, at least this fast part the contacts and ends of ranges without a row
+  // m/s, at least this fast part the contacts and ends of ranges, and slides the dry friction, without a row
+  double idle_velocity = 0.0;
   bool ambiguous = false;  // some island has other solutions, or is not known to have the smallest impulses
 };
 
