@@ -46,7 +46,7 @@ void count(Tally& tally, const Outcome& outcome, const std::string& origin) {
   if (outcome.seconds > tally.slowest) tally.slowest = outcome.seconds, tally.slowest_origin = origin;
 }
 
-// Problems one after the other, with where they are from; false at the end.
+// Problems one after the other, with where they are from; false at the end, however often it is asked.
 struct Sourced {
   OwnedProblem problem;
   std::string origin;
@@ -199,7 +199,8 @@ Set recorded(unsigned seed, int problems) {
   return {"recorded", problems, [=](FrictionLaw law) -> Source {
             return [scenes = std::make_shared<testing::SceneProblems>(law, seed), seed,
                     left = problems](Sourced& s) mutable {
-              if (left-- == 0) return false;
+              if (left == 0) return false;
+              --left;
               scenes->next(s.problem);
               s.origin = fmt::format("{} (seed {})", scenes->origin(), seed);
               return true;
