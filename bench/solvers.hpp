@@ -2,6 +2,7 @@
 // `articula bench solvers`: how exactly and how fast contact problems are solved, beside plain Gauss-Seidel
 // and ODE's Dantzig.
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,9 @@ struct SolverOptions {
   unsigned seed = 1;                  // of both
   std::vector<std::string> only;      // lcp, ncp, gauss_seidel, ode_dantzig; empty: all of them
   std::vector<std::string> archives;  // recorded problems (tests/support/problem_archive.hpp)
+  // Called now and then from some thread, one at a time: set and solvers, problems done, of how many (0: of
+  // nobody knows how many).
+  std::function<void(const std::string& what, int done, int total)> progress;
 };
 
 struct SolverFigures {

@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 
 #include <memory>
+#include <utility>
 
 #include "bench/collision.hpp"
 #include "bench/dynamics.hpp"
@@ -9,6 +10,7 @@
 #include "bench/solvers.hpp"
 #include "bench/steps.hpp"
 #include "cli/command.hpp"
+#include "cli/progress.hpp"
 #include "cli/rows.hpp"
 
 namespace articula::cli {
@@ -66,7 +68,22 @@ void add_solvers(CLI::App& bench) {
       ->check(CLI::IsMember({"lcp", "ncp", "gauss_seidel", "ode_dantzig"}));
   command->add_option("--problems", options->archives, "Recorded problems: files, each a set by its name")
       ->check(CLI::ExistingFile);
-  command->callback([options, json] { print_figures(bench::measure_solvers(*options), *json); });
+  command->callback([options, json] {
+    std::string shown;
+    int shown_done = 0;
+    std::unique_ptr<Progress> progress;
+    options->progress = [&](const std::string& what, int done, int total) {
+      if (what != shown) {
+        progress = std::make_unique<Progress>(what, static_cast<std::size_t>(total));
+        shown = what;
+        shown_done = 0;
+      }
+      progress->advance(static_cast<std::size_t>(done - std::exchange(shown_done, done)));
+    };
+    const bench::SolverFigures figures = bench::measure_solvers(*options);
+    progress.reset();
+    print_figures(figures, *json);
+  });
 }
 
 }  // namespace
