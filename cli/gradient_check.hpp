@@ -72,6 +72,7 @@ class GradientCheck {
   GradientCertificate certificate_;
   double adjoint_error_ = 0.0, jacobian_error_ = 0.0, inconsistency_ = 0.0;
   bool tied_ = false;                             // contacts are told apart by their places
+  bool moved_on_ = false;                         // some contact has other features than it had
   double noise_ = 0.0;                            // of what a step returns
   static constexpr std::size_t first_steps = 13;  // of tables of differences
   std::array<int, first_steps> crossed_{};  // how often each first step led to other modes, in this block
