@@ -114,11 +114,11 @@ VectorX GradientCheck::evaluate(const VectorX& dz, double t, bool held, bool& sa
   if (!same) return x;
   const double dt_rate = dz[disturbed_.layout().theta + model_.structure().timestep];
   const ImpulseWork& work = *disturbed_.contact();
-  const auto by_place = disturbed_.modes().keys_of(work.contacts), by_feature = contact_keys(work.contacts);
-  moved_on_ = moved_on_ || by_place != by_feature;
-  there_.read_rows(work.rows, tied_ ? by_place : by_feature, settings_.recovery_speed, held);
+  const auto keys = tied_ ? contact_keys(work.contacts, work_.contacts) : contact_keys(work.contacts);
+  moved_on_ = moved_on_ || disturbed_.modes().keys_of(work.contacts) != keys;
+  there_.read_rows(work.rows, keys, settings_.recovery_speed, held);
   there_.read_sides(disturbed_.model(), disturbed_.data(), disturbed_.motion(), *settings_.dt + t * dt_rate);
-  same = signature_.same_rows(there_) && signature_.same_sides(there_);
+  same = (tied_ ? by_place_ : signature_).same_rows(there_) && signature_.same_sides(there_);
   return x;
 }
 
@@ -419,9 +419,11 @@ bool GradientCheck::run(const State& start, const Input& input, unsigned seed,
   const ImpulseSettings settings = impulse_settings(settings_);
   blocks.assign(block_names().size(), {});
   signature_.clear();
+  by_place_.clear();
   if (impulse_step(model_, data_, work_, settings, input, end, cold).status != StepStatus::ok) return false;
   signature_.read_rows(work_.rows, contact_keys(work_.contacts), settings_.recovery_speed);
   signature_.read_sides(model_, data_, work_.free, settings.dt);
+  by_place_.read_rows(work_.rows, contact_keys(work_.contacts, work_.contacts), settings_.recovery_speed);
   const double fastest = std::max(
       {work_.v_free.cwiseAbs().maxCoeff(), start.v.cwiseAbs().maxCoeff(), start.q.cwiseAbs().maxCoeff()});
   noise_ = 2.0 * std::numeric_limits<double>::epsilon() * fastest;

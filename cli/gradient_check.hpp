@@ -69,6 +69,7 @@ class GradientCheck {
   ImpulseDerivatives derivatives_;
   DisturbedStep disturbed_;
   StepSignature signature_, there_;  // of the undisturbed step, of another
+  StepSignature by_place_;           // rows of the undisturbed step, contacts told apart by their places
   GradientCertificate certificate_;
   double adjoint_error_ = 0.0, jacobian_error_ = 0.0, inconsistency_ = 0.0;
   bool tied_ = false;                             // contacts are told apart by their places
