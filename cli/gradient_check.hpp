@@ -69,9 +69,11 @@ class GradientCheck {
   ImpulseDerivatives derivatives_;
   DisturbedStep disturbed_;
   StepSignature signature_, there_;  // of the undisturbed step, of another
+  StepSignature by_place_;           // rows of the undisturbed step, contacts told apart by their places
   GradientCertificate certificate_;
   double adjoint_error_ = 0.0, jacobian_error_ = 0.0, inconsistency_ = 0.0;
   bool tied_ = false;                             // contacts are told apart by their places
+  bool moved_on_ = false;                         // some contact has other features than it had
   double noise_ = 0.0;                            // of what a step returns
   static constexpr std::size_t first_steps = 13;  // of tables of differences
   std::array<int, first_steps> crossed_{};  // how often each first step led to other modes, in this block

@@ -32,6 +32,7 @@ constexpr int shyness = 2;      // candidates passed over, per state, until robo
 constexpr int reluctance = 20;  // until they are put next to something
 constexpr int idleness = 6;     // until those that only meet the ends of their ranges are
 constexpr double bearable = 0.005;  // m: overlaps
+constexpr double touch = 1e-9;      // m: faces built on each other overlap by rounding
 constexpr int less_patience = 12;   // until what is rare need not be there
 
 bool has(const Model& model, ParameterKind kind) {
@@ -42,8 +43,8 @@ bool has(const Model& model, ParameterKind kind) {
 }
 
 // What can never happen is not waited for.
-Events possible(const Model& model, const collision::Colliders& colliders) {
-  const bool touches = colliders.swept() || !colliders.pairs().empty(),
+Events possible(const Model& model, const collision::Colliders& colliders, bool grazes) {
+  const bool touches = !grazes && (colliders.swept() || !colliders.pairs().empty()),
              limits = has(model, ParameterKind::limits);
   return {touches || limits, touches && has(model, ParameterKind::friction), limits,
           touches && has(model, ParameterKind::restitution)};
@@ -63,7 +64,8 @@ class Trajectories {
 
   void fill(CheckedState* list, int count) {
     std::array<int, events> missing{};
-    const Events can = possible(model_, colliders_);
+    grazes_ = only_grazes();
+    const Events can = possible(model_, colliders_, grazes_);
     for (int e = 0; e < events; ++e)
       missing[e] = can[e] ? static_cast<int>(std::lround(wanted[e] * count)) : 0;
     begin();
@@ -226,7 +228,7 @@ class Trajectories {
     VectorX apart, touching;
     for (int i = 0; i < draws && (apart.size() == 0 || touching.size() == 0); ++i) {
       const VectorX q = any_pose();
-      (deepest(q) > 0.0 ? touching : apart) = q;
+      (deepest(q) > touch ? touching : apart) = q;
     }
     if (apart.size() == 0 || touching.size() == 0) return false;
     VectorX way(model_.nv()), q = apart;
@@ -235,7 +237,7 @@ class Trajectories {
     for (int i = 0; i < halvings; ++i) {
       const double middle = 0.5 * (before + after);
       integrate(model_, apart, way, middle, q);
-      (deepest(q) > 0.0 ? after : before) = middle;
+      (deepest(q) > touch ? after : before) = middle;
     }
     step_ = Step{.input = step_.input};
     step_.next = neutral_state(model_);
@@ -243,6 +245,19 @@ class Trajectories {
     step_.next.v = uniform(0.5, 2.0) / way.cwiseAbs().maxCoeff() * way;
     for (double& x : step_.next.v) x += 0.2 * normal();
     left_ = 20;
+    return true;
+  }
+
+  // Links that slide along each other, face on face, overlap in no pose: what rounding makes of a corner over
+  // an edge has no derivative. Free bodies may fall on anything.
+  bool only_grazes() {
+    constexpr int draws = 500;
+    for (const JointIndex& joint : model_.structure().joints) {
+      if (joint.type == JointType::free || joint.type == JointType::ball) return false;
+    }
+    for (int i = 0; i < draws; ++i) {
+      if (deepest(any_pose()) > touch) return false;
+    }
     return true;
   }
 
@@ -407,7 +422,8 @@ class Trajectories {
     });
   }
 
-  // False where biases contradict each other: a step gives way to some of them, and has no derivative.
+  // False where biases contradict each other: a step gives way to some of them, and has no derivative; nor has
+  // one in which what never overlaps touches.
   bool events_after(const CheckedState& start, Events& seen) {
     seen = {};
     const Step probe = simulation_.step(start.state, start.input);
@@ -418,6 +434,7 @@ class Trajectories {
       const RowMode* mode = rows.mode.data() + rows.row_of(item);
       const bool limit = item.kind == RowKind::joint_limit || item.kind == RowKind::tendon_limit;
       if (mode[0] == RowMode::free || (item.kind != RowKind::contact && !limit)) continue;
+      if (grazes_ && !limit) return false;
       seen[carries] = true;
       seen[at_limit] |= limit;
       seen[bounces] |= item.kind == RowKind::contact && item.bias == BiasMode::bounce;
@@ -441,6 +458,7 @@ class Trajectories {
   bool insists_ = false, touched_ = false;  // on contact; that was there last
   bool reaches_ = false;                    // for contact
   bool stretches_ = false;                  // joints to the ends of their ranges
+  bool grazes_ = false;                     // nothing ever overlaps
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <tuple>
 
 #include "articula/contact/overruled.hpp"
 #include "articula/kinematics/motion.hpp"
@@ -77,13 +78,34 @@ void StepSignature::read_rows(const ContactRows& from, const std::vector<std::ui
     rows_.push_back({each.key, {}, BiasMode::none, 0});
     rows_.back().mode[0] = each.mode();
   }
-  // Corners of a face are listed from wherever its outline is begun.
-  std::sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) { return a.key < b.key; });
+  // Corners of a face are listed from wherever its outline is begun. What has one key and does the same is one.
+  std::sort(rows_.begin(), rows_.end(),
+            [](const Row& a, const Row& b) { return std::tie(a.key, a.mode) < std::tie(b.key, b.mode); });
+  rows_.erase(
+      std::unique(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) { return a.same(b); }),
+      rows_.end());
 }
 
 std::vector<std::uint64_t> contact_keys(const collision::Contacts& contacts) {
   std::vector<std::uint64_t> keys;
   for (const collision::Contact& contact : contacts.list) keys.push_back(contact_key(contact));
+  return keys;
+}
+
+std::vector<std::uint64_t> contact_keys(const collision::Contacts& contacts,
+                                        const collision::Contacts& before) {
+  constexpr double there = 1e-3, one_place = 1e-6;  // m
+  std::vector<std::uint64_t> keys;
+  for (const collision::Contact& contact : contacts.list) {
+    std::uint64_t key = contact_key(contact);
+    double least = there;
+    for (const collision::Contact& other : before.list) {
+      if (other.pair.a != contact.pair.a || other.pair.b != contact.pair.b) continue;
+      const double distance = norm(contact.point.position - other.point.position);
+      if (distance < least - one_place) least = distance, key = contact_key(other);
+    }
+    keys.push_back(key);
+  }
   return keys;
 }
 

@@ -43,6 +43,10 @@ class StepSignature {
 
 // By their features.
 std::vector<std::uint64_t> contact_keys(const collision::Contacts& contacts);
+// By their places: the key of the first of the contacts before that was there, of the same pair. Where features
+// tie, one place may have several contacts, which come and go.
+std::vector<std::uint64_t> contact_keys(const collision::Contacts& contacts,
+                                        const collision::Contacts& before);
 
 // Whether modes that were held let something through that carries nothing: then they are not those of the
 // step as it is.

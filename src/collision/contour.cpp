@@ -94,6 +94,7 @@ struct Clip {
   double margin, tolerance;
   ContactPoint* out;
   int limit, count = 0;
+  unsigned taken = 0;  // bits of a's corners
 
   double reach() const { return margin + a.radius + b.radius; }
 
@@ -124,16 +125,22 @@ void corners_of_a(Clip& k) {
     const int near = lane_bits(apart <= broadcast(k.reach()));
     if (near == 0) continue;
     const int found = near & inside(k.b, x, y, k.tolerance);
+    k.taken |= static_cast<unsigned>(found) << first;
     for (int i = 0; i < 4 && first + i < k.a.count; ++i)
       if (found >> i & 1)
         k.add(k.a.vertex(first + i), apart[i], k.a.at_vertex(first + i), {FeatureKind::face, k.b.face});
   }
 }
 
-// Corners that coincide count once, as A's.
-bool is_corner_of(const Contour& c, double x, double y, double tolerance) {
-  for (int i = 0; i < c.count; ++i)
-    if (std::abs(c.x[i] - x) <= tolerance && std::abs(c.y[i] - y) <= tolerance) return true;
+// Corners that coincide count once, as A's; if A's is one: at the very edge of B it may be out by more than
+// the tolerance and B's within.
+bool is_taken(const Clip& k, double x, double y) {
+  const Contour& a = k.a;
+  const double tolerance = 2 * k.tolerance;
+  for (int i = 0; i < a.count; ++i) {
+    const bool there = std::abs(a.x[i] - x) <= tolerance && std::abs(a.y[i] - y) <= tolerance;
+    if (there && (k.taken >> i & 1u) != 0) return true;
+  }
   return false;
 }
 
@@ -147,7 +154,7 @@ void corners_of_b(Clip& k) {
     const int found = near & inside(k.a, x, y, k.tolerance);
     for (int i = 0; i < 4 && first + i < k.b.count; ++i) {
       if (!(found >> i & 1)) continue;
-      if (k.b.closed && is_corner_of(k.a, x[i], y[i], 2 * k.tolerance)) continue;
+      if (k.b.closed && is_taken(k, x[i], y[i])) continue;
       k.add(k.b.vertex(first + i) - k.n * apart[i], apart[i], {FeatureKind::face, k.a.face},
             k.b.at_vertex(first + i));
     }

@@ -80,6 +80,24 @@ TEST(manifold, a_standing_cylinder_has_rim_points_that_turn_with_it) {
   }
 }
 
+// However little one is beside the other: the smaller the shift, the nearer its corners are to the edges.
+TEST(manifold, equal_boxes_hardly_beside_each_other_keep_all_four_corners) {
+  const Shape box = Shape::box(0.5, 0.4, 0.3);
+  for (double shift = 1e-13; shift < 1e-6; shift *= 1.1) {
+    for (const auto& [x, y] : {std::pair{1.0, 0.0}, {1.0, 0.7}, {-0.6, 1.0}, {-1.0, -1.0}, {0.2, -1.0}}) {
+      const Result r = contacts(box, {}, box, at(shift * x, shift * y, 0.6001), 1e-3);
+      unsigned corners = 0;
+      for (int i = 0; i < r.count; ++i) {
+        const Vec3 p = r.points[i].position;
+        EXPECT_NEAR(std::abs(p[0]), 0.5, 2e-6);
+        EXPECT_NEAR(std::abs(p[1]), 0.4, 2e-6);
+        corners |= 1u << ((p[0] > 0 ? 1 : 0) + (p[1] > 0 ? 2 : 0));
+      }
+      EXPECT_EQ(corners, 15u) << shift << " along " << x << ", " << y;
+    }
+  }
+}
+
 TEST(manifold, lying_capsules_and_cylinders_touch_along_their_length) {
   const Vector3 lying(0, M_PI / 2, 0);
   for (const Shape& shape : {Shape::capsule(0.1, 0.4), Shape::cylinder(0.1, 0.4)})
