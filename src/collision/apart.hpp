@@ -18,7 +18,8 @@ bool boxes_are_apart(const Shape& a, const Placement& at_a, const Shape& b, cons
 bool are_apart_along(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
                      double margin, GapGuess& guess);
 
-// Guesses a direction along which they are apart; where there is none, or none that is clear, the guess stays.
+// Guesses a direction along which they are apart; where there is none, or none that is clear, the guess
+// stays.
 void find_gap(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b, double margin,
               GapGuess& guess);
 

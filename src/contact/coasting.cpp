@@ -1,5 +1,5 @@
-// Dry friction of dofs that slide. Row d of such friction is lam_d = -side h f, whatever else happens, so that
-// it needs none:
+// Dry friction of dofs that slide. Its impulse is lam_d = -side h f, whatever else happens, so that it needs
+// no row:
 //   v_coast = v_free + Mhat^-1 sum e_d lam_d,      v+ = v_coast + Mhat^-1 J^T lam.
 // Dofs are taken that move to the same side with v, v_free and v_coast, faster than coasting_speed. Where
 // impulses turn one of them round, it has a row after all (idle_rows.cpp).
