@@ -70,7 +70,9 @@ void ImpulseDerivatives::examine(const std::vector<ParameterSlice>& parameters) 
     y.head(nv) = w.scratch;
     std::copy(rho_bar.begin(), rho_bar.end(), y.data() + nv);
     to.setZero();
+    w.examines = true;
     residual_against(y, to);
+    w.examines = false;
   };
   for (size_t k = 0; k < rows.islands().size(); ++k) {
     if (w.laws[k].regular()) continue;

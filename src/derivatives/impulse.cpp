@@ -333,7 +333,7 @@ void ImpulseDerivatives::residual_against(const ConstVectorRef& y, VectorRef z_b
   std::copy(y.data() + w.nv, y.data() + w.nv + w.rho.size(), w.rho.begin());
   w.add_softening_against(z_bar);
   w.rates_against(y.data(), z_bar);
-  if (!w.grants_slack(w.wants_parameters)) return;
+  if (!w.grants_slack(w.wants_parameters && !w.examines)) return;
   w.slack_against(y.data() + w.nv, z_bar);
 }
 

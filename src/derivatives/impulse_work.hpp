@@ -50,7 +50,10 @@ struct ImpulseDerivatives::Work {
   bool grants_slack(bool with_parameters) const;
   void find_slack(bool with_parameters);
   void add_slack_row(int island, int row, double by);
+  double slack_shift(const std::vector<double>& y) const;
   void find_slack_impulses();
+  VectorX slack_covector(int island, const double* y2);
+  bool add_slack_against(int island, const double* y2, VectorX& by_z);
   void slack_against(const double* y2, VectorRef z_bar);
   void add_slack_columns();
 
@@ -200,6 +203,8 @@ struct ImpulseDerivatives::Work {
     RowMatrix blocks, rows;  // nv and rows x dofs
   } slack;
   bool wants_choice = true;
+  bool examines =
+      false;  // only whether parameters can be followed: slack that little is felt of is left alone
   double not_followed = 0.0;   // of the last direction: friction at its bound that it would make slide
   double cannot_follow = 0.0;  // of the parameters that were examined
   VectorX chosen;              // unknowns

@@ -21,9 +21,15 @@ bool grants(const LawSystem& law, bool with_parameters) {
   return law.grants_slack(with_parameters) && law.slack_is_least();
 }
 
-// dR y is of the order of the slack itself, however nearly rows depend on others.
+// What rounding leaves of sigma = 0 is no slack, beside rows that were granted some.
+bool is_slack(const LawSystem& law, double sigma) {
+  return std::abs(sigma) > 1e-14 * law.problem().velocity_scale;
+}
+
+// dR y is of the order of the slack itself, however nearly rows depend on others: less than 1e-13 m/s is
+// rounding.
 bool moves_weights(const LawSystem& law, bool with_parameters) {
-  return with_parameters || law.slack() > 1e-10;
+  return law.slack() > 1e-10 || (with_parameters && law.slack() * law.problem().velocity_scale > 1e-13);
 }
 
 }  // namespace
@@ -32,6 +38,16 @@ bool ImpulseDerivatives::Work::grants_slack(bool with_parameters) const {
   return wants_choice && !relabelled &&
          std::any_of(laws.begin(), laws.begin() + static_cast<long>(step->rows.islands().size()),
                      [&](const LawSystem& law) { return grants(law, with_parameters); });
+}
+
+// By how much of y to shift impulses: by as much as they are.
+double ImpulseDerivatives::Work::slack_shift(const std::vector<double>& y) const {
+  double largest = 0.0, load = 0.0;
+  for (size_t i = 0; i < y.size(); ++i) {
+    largest = std::max(largest, std::abs(y[i]));
+    load = std::max(load, std::abs(step->rows.lam[i]));
+  }
+  return largest > 0.0 ? std::max(load, 1e-9) / largest : 1.0;
 }
 
 // slack.by_input: rows x inputs, of the right-hand sides of rows that hold.
@@ -53,19 +69,17 @@ void ImpulseDerivatives::Work::find_slack(bool with_parameters) {
     law.slack_impulses(rows.sigma.data() + begin, y.data() + begin);
     for (const Item& item : rows.items()) {
       const int n = rows.row_of(item);
-      const bool none =
-          std::all_of(y.begin() + n, y.begin() + n + item.rows, [](double x) { return x == 0.0; });
-      if (none || !moves_weights(law, with_parameters)) continue;
+      const auto granted = [&](int i) { return y[i] != 0.0 && is_slack(law, rows.sigma[i]); };
+      bool any = false;
+      for (int i = n; i < n + item.rows; ++i) any = any || granted(i);
+      if (!any || !moves_weights(law, with_parameters)) continue;
       by_z.setZero();
       failed |= !add_weight_rate(item, with_parameters, 1.0, by_z);
-      for (int i = n; i < n + item.rows; ++i) slack.by_input.row(i) -= y[i] * by_z.head(used).transpose();
+      for (int i = n; i < n + item.rows; ++i) {
+        if (granted(i)) slack.by_input.row(i) -= y[i] * by_z.head(used).transpose();
+      }
     }
-    double largest = 0.0, load = 0.0;
-    for (size_t i = 0; i < y.size(); ++i) {
-      largest = std::max(largest, std::abs(y[i]));
-      load = std::max(load, std::abs(rows.lam[i]));
-    }
-    const double by = largest > 0.0 ? std::max(load, 1e-9) / largest : 1.0;
+    const double by = slack_shift(y);
     for (int side = 0; side < 2; ++side)
       failed |= !shift_step(no_motion, y, still, side == 0 ? by : -by, side);
     if (failed) {  // as if it did not change; the certificate says one-sided wherever slack is granted
@@ -86,33 +100,73 @@ void ImpulseDerivatives::Work::find_slack_impulses() {
   }
 }
 
-// z_bar += (what slack adds by z)^T y2. By the state all rows go together:
-//   sum_i y2_i (-R_i dy_i) = eta . dJ^T y,    eta = Mhat^-1 J^T K^-T R y2
-void ImpulseDerivatives::Work::slack_against(const double* y2, VectorRef z_bar) {
+// Mhat^-1 J^T K^-T R y2 of an island's rows that hold: eta of  sum_i y2_i (-R_i dy_i) = eta . dJ^T y.
+VectorX ImpulseDerivatives::Work::slack_covector(int island, const double* y2) {
   const ContactRows& rows = step->rows;
-  if (wants_parameters) {
-    find_slack(true);
-    z_bar += slack.by_input.transpose() * Eigen::Map<const VectorX>(y2, rows.size());
-    return;
-  }
-  find_slack_impulses();
+  const Island& of = rows.islands()[island];
   std::vector<double> weighted(rows.size(), 0.0), ignored_rho(rows.size());
-  std::fill(c.begin(), c.end(), 0.0);
-  for (size_t k = 0; k < rows.islands().size(); ++k) {
-    if (!grants(laws[k], false)) continue;
-    const int begin = rows.islands()[k].row_begin;
-    for (int i = begin; i < begin + rows.islands()[k].rows; ++i) {
-      if (modes[i] == RowMode::hold) weighted[i] = laws[k].weight(i - begin) * y2[i];
-    }
-    laws[k].solve_transposed(weighted.data() + begin, c.data() + begin, ignored_rho.data() + begin);
+  for (int i = of.row_begin; i < of.row_begin + of.rows; ++i) {
+    if (modes[i] == RowMode::hold) weighted[i] = laws[island].weight(i - of.row_begin) * y2[i];
   }
+  std::fill(c.begin(), c.end(), 0.0);
+  laws[island].solve_transposed(weighted.data() + of.row_begin, c.data() + of.row_begin,
+                                ignored_rho.data() + of.row_begin);
   VectorX eta = VectorX::Zero(nv);
   rows.add_impulses(c.data(), eta);
   solve_mass_matrix(*model, *data, eta);
-  eta = -eta;  // lam = -K^-1 c
+  return -eta;  // lam = -K^-1 c
+}
+
+// The same with parameters: dJ^T y is the difference of residuals beside the step, lam +- by y.
+bool ImpulseDerivatives::Work::add_slack_against(int island, const double* y2, VectorX& by_z) {
+  const ContactRows& rows = step->rows;
+  std::vector<double> y(rows.size(), 0.0);
+  laws[island].slack_impulses(rows.sigma.data() + rows.islands()[island].row_begin,
+                              y.data() + rows.islands()[island].row_begin);
+  const bool moves = moves_weights(laws[island], true);
+  for (const Item& item : rows.items()) {
+    if (!moves) break;
+    double share = 0.0;
+    for (int i = rows.row_of(item); i < rows.row_of(item) + item.rows; ++i) {
+      if (is_slack(laws[island], rows.sigma[i])) share -= y[i] * y2[i];
+    }
+    if (share != 0.0 && !add_weight_rate(item, true, share, by_z)) return false;
+  }
+  VectorX eta = VectorX::Zero(nv + rows.size()), z(by_z.size());
+  eta.head(nv) = slack_covector(island, y2);
+  const double by = slack_shift(y);
+  for (int side = 0; side < 2; ++side) {
+    const double sign = side == 0 ? 1.0 : -1.0;
+    if (!shift_step(VectorX::Zero(nv), y, still, sign * by, side)) return false;
+    ImpulseDerivatives& there = shifted[side]->derivatives;
+    there.want_parameters(true);
+    z.setZero();
+    there.residual_against(eta, z);
+    by_z += 0.5 * sign / by * z;
+  }
+  return true;
+}
+
+// z_bar += (what slack adds by z)^T y2, all rows together. Where that is not known it is as if slack did not
+// change.
+void ImpulseDerivatives::Work::slack_against(const double* y2, VectorRef z_bar) {
+  const ContactRows& rows = step->rows;
+  VectorX by_z(z_bar.size());
+  if (wants_parameters) {
+    bool known = true;
+    by_z.setZero();
+    for (size_t k = 0; k < rows.islands().size() && known; ++k)
+      known = !grants(laws[k], true) || add_slack_against(static_cast<int>(k), y2, by_z);
+    if (known) z_bar += by_z;
+    return;
+  }
+  find_slack_impulses();
+  VectorX eta = VectorX::Zero(nv);
+  for (size_t k = 0; k < rows.islands().size(); ++k) {
+    if (grants(laws[k], false)) eta += slack_covector(static_cast<int>(k), y2);
+  }
   impulses_against(slack.y.data(), eta.data(), z_bar.data() + residual.inputs().q);
   const int used = used_inputs(false);
-  VectorX by_z(z_bar.size());
   by_z.head(used).setZero();
   for (const Item& item : rows.items()) {
     const int n = rows.row_of(item);
