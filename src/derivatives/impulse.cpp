@@ -139,8 +139,13 @@ bool ImpulseDerivatives::Work::factor_laws() {
   if (laws.size() < islands.size()) laws.resize(islands.size());
   for (size_t k = 0; k < islands.size(); ++k) {
     const int begin = islands[k].row_begin;
-    if (!laws[k].prepare(rows.problem(islands[k], settings.dt), modes.data() + begin, rows.lam.data() + begin,
-                         rows.sigma.data() + begin, softness.empty() ? 0.0 : softness[k]))
+    const ContactProblem problem = rows.problem(islands[k], settings.dt);
+    const RowMode* mode = modes.data() + begin;
+    const double *lam = rows.lam.data() + begin, *sigma = rows.sigma.data() + begin;
+    const double give = softness.empty() ? 0.0 : softness[k];
+    if (!solves)
+      laws[k].linearise(problem, mode, lam, sigma, give);
+    else if (!laws[k].prepare(problem, mode, lam, sigma, give))
       return false;
   }
   parameters.prepare(*model, *data, *step, settings, rates, laws);

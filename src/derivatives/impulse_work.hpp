@@ -126,6 +126,7 @@ struct ImpulseDerivatives::Work {
   ParameterWork slots_after, slots_before;
   std::vector<LawSystem> laws;
   std::vector<RowMode> modes;  // what the laws are linearised with: the step's, unless relabelled
+  bool solves = true;          // false: of a step beside another one only products are asked
   const std::vector<RowMode>* given_modes = nullptr;  // of a step beside another one: that one's
   bool wants_parameters = true;
   bool relabelled = false;

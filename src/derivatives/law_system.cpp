@@ -17,8 +17,8 @@ bool on_cone(RowMode tangent) { return tangent == RowMode::slide || tangent == R
 
 }  // namespace
 
-bool LawSystem::prepare(const ContactProblem& problem, const RowMode* mode, const double* lam,
-                        const double* sigma, double softness) {
+void LawSystem::linearise(const ContactProblem& problem, const RowMode* mode, const double* lam,
+                          const double* sigma, double softness) {
   problem_ = problem;
   mode_.assign(mode, mode + problem.size);
   slides_.assign(problem.blocks.size(), {});
@@ -52,6 +52,11 @@ bool LawSystem::prepare(const ContactProblem& problem, const RowMode* mode, cons
     soften_problem(softness);
   else if (slack_ <= contradicts)
     leave_out_tangents(lam);
+}
+
+bool LawSystem::prepare(const ContactProblem& problem, const RowMode* mode, const double* lam,
+                        const double* sigma, double softness) {
+  linearise(problem, mode, lam, sigma, softness);
   symmetric_ = std::all_of(unknowns_.begin(), unknowns_.end(), [&](const ModeUnknown& u) {
     return (u.tangents == 0 || joined(u)) && u.compliance == 0.0;
   });

@@ -31,6 +31,9 @@ class LawSystem {
   // of their solution) are those of G + softness R; contacts that yield then follow their cone.
   [[nodiscard]] bool prepare(const ContactProblem& problem, const RowMode* mode, const double* lam,
                              const double* sigma, double softness = 0.0);
+  // As prepare, of laws that only products are asked of (add_explicit, against): nothing may be solved.
+  void linearise(const ContactProblem& problem, const RowMode* mode, const double* lam, const double* sigma,
+                 double softness = 0.0);
 
   void solve(const double* c, const double* rho, double* dlam);
   void solve_transposed(const double* lam_bar, double* c_bar, double* rho_bar);

@@ -46,6 +46,7 @@ bool ImpulseDerivatives::Work::shift_step(const VectorX& v1, const std::vector<d
   }
   s.derivatives.work_->wants_choice = false;
   s.derivatives.work_->given_modes = &modes;
+  s.derivatives.work_->solves = false;
   return s.derivatives.prepare(*model, s.data, s.step, settings);
 }
 
@@ -119,11 +120,23 @@ void ImpulseDerivatives::Work::add_weights(bool with_parameters) {
   // Of forces and wrenches they know nothing.
   const int used = with_parameters ? residual.inputs().size : residual.inputs().force;
   VectorX by_z(residual.inputs().size);
-  for (const Item& item : rows.items()) {
-    const int n = rows.row_of(item);
+  const auto share_of = [&](const Item& item) {
     VectorX share = VectorX::Zero(choice.count());
-    for (int i = n; i < n + item.rows; ++i) share += rows.lam[i] * choice.weighted.row(i).transpose();
-    if (share.isZero(0.0)) continue;
+    for (int i = rows.row_of(item); i < rows.row_of(item) + item.rows; ++i)
+      share += rows.lam[i] * choice.weighted.row(i).transpose();
+    return share;
+  };
+  // Rows that no choice concerns have rounding errors for shares.
+  constexpr double rounding = 1e-14;
+  const auto weight_of = [&](const Item& item) {
+    return laws[item.island].problem().mobility(rows.block(item));
+  };
+  double largest = 0.0;
+  for (const Item& item : rows.items())
+    largest = std::max(largest, weight_of(item) * share_of(item).cwiseAbs().maxCoeff());
+  for (const Item& item : rows.items()) {
+    const VectorX share = share_of(item);
+    if (weight_of(item) * share.cwiseAbs().maxCoeff() <= rounding * largest) continue;
     by_z.head(used).setZero();
     if (!add_weight_rate(item, with_parameters, 1.0, by_z)) choice.failed = true;
     choice.by_input.leftCols(used).noalias() += share * by_z.head(used).transpose();
