@@ -116,7 +116,7 @@ VectorX GradientCheck::evaluate(const VectorX& dz, double t, bool held, bool& sa
   const ImpulseWork& work = *disturbed_.contact();
   const auto keys = tied_ ? contact_keys(work.contacts, work_.contacts) : contact_keys(work.contacts);
   moved_on_ = moved_on_ || disturbed_.modes().keys_of(work.contacts) != keys;
-  there_.read_rows(work.rows, keys, settings_.recovery_speed, held);
+  there_.read_rows(model_.structure(), work.rows, keys, settings_.recovery_speed, held);
   there_.read_sides(disturbed_.model(), disturbed_.data(), disturbed_.motion(), *settings_.dt + t * dt_rate);
   same = (tied_ ? by_place_ : signature_).same_rows(there_) && signature_.same_sides(there_);
   return x;
@@ -219,8 +219,8 @@ bool GradientCheck::difference(const VectorX& dz, bool held, bool jumps, double 
 }
 
 // Where features tie, as of equal faces on each other, contacts change them in short steps, and stay where
-// they are: then places tell contacts apart. Steps so short that features stay, too, may not tell enough; what
-// they do tell, others must not contradict.
+// they are: then places tell contacts apart. Steps so short that features stay, too, may not tell enough;
+// what they do tell, others must not contradict.
 bool GradientCheck::difference_if_any(const VectorX& dz, bool held, bool jumps, double scale, bool thorough,
                                       Reference& reference) {
   moved_on_ = false;
@@ -421,9 +421,11 @@ bool GradientCheck::run(const State& start, const Input& input, unsigned seed,
   signature_.clear();
   by_place_.clear();
   if (impulse_step(model_, data_, work_, settings, input, end, cold).status != StepStatus::ok) return false;
-  signature_.read_rows(work_.rows, contact_keys(work_.contacts), settings_.recovery_speed);
+  signature_.read_rows(model_.structure(), work_.rows, contact_keys(work_.contacts),
+                       settings_.recovery_speed);
   signature_.read_sides(model_, data_, work_.free, settings.dt);
-  by_place_.read_rows(work_.rows, contact_keys(work_.contacts, work_.contacts), settings_.recovery_speed);
+  by_place_.read_rows(model_.structure(), work_.rows, contact_keys(work_.contacts, work_.contacts),
+                      settings_.recovery_speed);
   const double fastest = std::max(
       {work_.v_free.cwiseAbs().maxCoeff(), start.v.cwiseAbs().maxCoeff(), start.q.cwiseAbs().maxCoeff()});
   noise_ = 2.0 * std::numeric_limits<double>::epsilon() * fastest;

@@ -53,8 +53,8 @@ bool StepSignature::Row::same(const Row& there) const {
   return mode[1] != RowMode::slide || cosine > turned;
 }
 
-void StepSignature::read_rows(const ContactRows& from, const std::vector<std::uint64_t>& keys,
-                              double recovery_speed, bool held) {
+void StepSignature::read_rows(const Structure& structure, const ContactRows& from,
+                              const std::vector<std::uint64_t>& keys, double recovery_speed, bool held) {
   rows_.clear();
   modes_ = from.mode;
   if (!held) overrule_friction(from, modes_);
@@ -75,15 +75,21 @@ void StepSignature::read_rows(const ContactRows& from, const std::vector<std::ui
     if (carries) rows_.push_back(row);
   }
   for (const CoastingDof& each : from.coasting()) {
+    // As of a row, which it is where modes are held: friction that an end of a range overrules is no mode.
+    const bool at_end = std::any_of(from.items().begin(), from.items().end(), [&](const Item& item) {
+      return item.kind == RowKind::joint_limit && modes_[from.row_of(item)] == RowMode::hold &&
+             structure.joints[item.index].dof == each.dof;
+    });
+    if (at_end) continue;
     rows_.push_back({each.key, {}, BiasMode::none, 0});
     rows_.back().mode[0] = each.mode();
   }
-  // Corners of a face are listed from wherever its outline is begun. What has one key and does the same is one.
+  // Corners of a face are listed from wherever its outline is begun. What has one key and does the same is
+  // one.
   std::sort(rows_.begin(), rows_.end(),
             [](const Row& a, const Row& b) { return std::tie(a.key, a.mode) < std::tie(b.key, b.mode); });
-  rows_.erase(
-      std::unique(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) { return a.same(b); }),
-      rows_.end());
+  rows_.erase(std::unique(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) { return a.same(b); }),
+              rows_.end());
 }
 
 std::vector<std::uint64_t> contact_keys(const collision::Contacts& contacts) {

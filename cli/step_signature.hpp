@@ -17,8 +17,8 @@ namespace articula::cli {
 class StepSignature {
  public:
   // Modes that are held are what they are, whatever their impulses say. Contacts are told apart by `keys`.
-  void read_rows(const ContactRows& from, const std::vector<std::uint64_t>& keys, double recovery_speed,
-                 bool held = false);
+  void read_rows(const Structure& structure, const ContactRows& from, const std::vector<std::uint64_t>& keys,
+                 double recovery_speed, bool held = false);
   void read_sides(const Model& model, Data& data, const FreeMotionWork& free, double dt);
   void clear() { rows_.clear(); }
 
@@ -43,8 +43,8 @@ class StepSignature {
 
 // By their features.
 std::vector<std::uint64_t> contact_keys(const collision::Contacts& contacts);
-// By their places: the key of the first of the contacts before that was there, of the same pair. Where features
-// tie, one place may have several contacts, which come and go.
+// By their places: the key of the first of the contacts before that was there, of the same pair. Where
+// features tie, one place may have several contacts, which come and go.
 std::vector<std::uint64_t> contact_keys(const collision::Contacts& contacts,
                                         const collision::Contacts& before);
 
