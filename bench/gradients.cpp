@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "articula/dynamics/forward_derivatives.hpp"
 #include "articula/error.hpp"
 #include "articula/io/paths.hpp"
 #include "articula/simulation/rollout_gradient.hpp"
@@ -186,6 +187,35 @@ void compare(const std::string& name, const Simulation& simulation, TransitionRi
                   name, times.contacts, rival.contacts(samples), times.us, theirs, rival.contacts(ours)));
 }
 
+// Jacobians of the step without contacts, beside those of forward dynamics in the same state.
+void measure_contact_free(const std::string& robot, const Case& c, bool full, GradientFigures& out) {
+  const int repeats = full ? 200 : 40, inner = 20;
+  const Simulation simulation(c.model, {.contact = Contact::none});
+  Step step;
+  StepJacobians jacobians;
+  step.input.controls = c.controls.col(0);
+  simulation.step(c.start, step.input, step);
+  Data data(c.model);
+  ForwardDerivativeWork work(c.model);
+  const VectorX tau = VectorX::Zero(c.model.nv());
+  double ours = 1e300, dynamics = 1e300;
+  bool regular = true;
+  for (int repeat = 0; repeat < repeats; ++repeat) {
+    ours = std::min(ours, processor_seconds([&] {
+                      for (int i = 0; i < inner; ++i) simulation.jacobians(step, {}, jacobians);
+                    }));
+    dynamics = std::min(dynamics, processor_seconds([&] {
+                          for (int i = 0; i < inner; ++i)
+                            regular &=
+                                forward_dynamics_derivatives(c.model, data, work, c.start.q, c.start.v, tau);
+                        }));
+  }
+  if (!regular) throw Error("the mass matrix of {} is singular", robot);
+  const std::string name = robot + "/contact_free/jacobians/";
+  out.figures.push_back({name + "us", 1e6 * ours / inner, "us"});
+  out.figures.push_back({name + "ratio_forward_dynamics_derivatives", ours / dynamics, "1"});
+}
+
 void measure(const std::string& robot, const std::string& path, const Case& c, const PeerApi* api, bool full,
              GradientFigures& out) {
   std::optional<TransitionRival> rival;
@@ -251,6 +281,7 @@ GradientFigures measure_gradients(bool full) {
       const std::string path = path_of(scene);
       const Case c = prepare(scene, path, 1000);
       measure(scene.name, path, c, api, full, out);
+      measure_contact_free(scene.name, c, full, out);
     } catch (const std::exception& error) {
       out.notes.push_back(fmt::format("{}: {}", scene.name, error.what()));
     }
