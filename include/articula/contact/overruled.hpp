@@ -17,6 +17,11 @@ bool overruled(const ContactRows& rows, const Item& friction, const std::vector<
 // interval that they are nearer to, and the others as said above.
 void overrule_friction(const ContactRows& rows, std::vector<RowMode>& modes);
 
+// Of a contact that carries something: friction well within its bound stands still, however little a solver
+// lets it creep; and so does friction that does not oppose the motion,  -lam_T / mu . d < lam_N:  slack is
+// what moves there. `modes` are those of its rows.
+void hold_within_bound(const ContactRows& rows, const Item& contact, RowMode* modes);
+
 // Contacts that stand still with all the friction they can have go from `hold` to `yield`, on islands where
 // something slides: how redundant contacts share their load matters to the motion there, and that these have
 // no more to give decides it. Returns whether there are any.

@@ -12,7 +12,7 @@
 #include "articula/dynamics/force_switches.hpp"
 #include "articula/steppers/free_motion.hpp"
 
-namespace articula::cli {
+namespace articula {
 
 class StepSignature {
  public:
@@ -43,8 +43,8 @@ class StepSignature {
 
 // By their features.
 std::vector<std::uint64_t> contact_keys(const collision::Contacts& contacts);
-// By their places: the key of the first of the contacts before that was there, of the same pair. Where features
-// tie, one place may have several contacts, which come and go.
+// By their places: the key of the first of the contacts before that was there, of the same pair. Where
+// features tie, one place may have several contacts, which come and go.
 std::vector<std::uint64_t> contact_keys(const collision::Contacts& contacts,
                                         const collision::Contacts& before);
 
@@ -52,4 +52,4 @@ std::vector<std::uint64_t> contact_keys(const collision::Contacts& contacts,
 // step as it is.
 bool passes_through(const ContactRows& held);
 
-}  // namespace articula::cli
+}  // namespace articula

@@ -1,4 +1,4 @@
-#include "cli/step_signature.hpp"
+#include "articula/simulation/step_signature.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include "articula/contact/overruled.hpp"
 #include "articula/kinematics/motion.hpp"
 
-namespace articula::cli {
+namespace articula {
 
 namespace {
 
@@ -78,12 +78,12 @@ void StepSignature::read_rows(const ContactRows& from, const std::vector<std::ui
     rows_.push_back({each.key, {}, BiasMode::none, 0});
     rows_.back().mode[0] = each.mode();
   }
-  // Corners of a face are listed from wherever its outline is begun. What has one key and does the same is one.
+  // Corners of a face are listed from wherever its outline is begun. What has one key and does the same is
+  // one.
   std::sort(rows_.begin(), rows_.end(),
             [](const Row& a, const Row& b) { return std::tie(a.key, a.mode) < std::tie(b.key, b.mode); });
-  rows_.erase(
-      std::unique(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) { return a.same(b); }),
-      rows_.end());
+  rows_.erase(std::unique(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) { return a.same(b); }),
+              rows_.end());
 }
 
 std::vector<std::uint64_t> contact_keys(const collision::Contacts& contacts) {
@@ -145,4 +145,4 @@ bool passes_through(const ContactRows& held) {
   return false;
 }
 
-}  // namespace articula::cli
+}  // namespace articula
