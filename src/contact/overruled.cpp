@@ -76,6 +76,13 @@ void free_idle_limits(const ContactRows& rows, std::vector<RowMode>& modes) {
 }  // namespace
 
 bool overruled(const ContactRows& rows, const Item& friction, const std::vector<RowMode>& modes) {
+  if (friction.kind == RowKind::tendon_friction) {
+    return std::any_of(rows.items().begin(), rows.items().end(), [&](const Item& item) {
+      return item.kind == RowKind::tendon_limit && item.index == friction.index &&
+             modes[rows.row_of(item)] == RowMode::hold;
+    });
+  }
+  if (friction.kind != RowKind::dry_friction) return false;
   const Place place = place_of(rows, friction);
   return place.dof >= 0 && std::any_of(rows.items().begin(), rows.items().end(), [&](const Item& item) {
            return item.kind == RowKind::joint_limit && modes[rows.row_of(item)] == RowMode::hold &&
@@ -105,7 +112,7 @@ void overrule_friction(const ContactRows& rows, std::vector<RowMode>& modes) {
   free_idle_limits(rows, modes);
   for (const Item& item : rows.items()) {
     const int row = rows.row_of(item);
-    if (item.kind == RowKind::dry_friction && modes[row] == RowMode::hold && overruled(rows, item, modes))
+    if (modes[row] == RowMode::hold && overruled(rows, item, modes))
       modes[row] = rows.lam[row] < 0.0 ? RowMode::lower : RowMode::upper;
     if (item.kind != RowKind::contact || modes[row] == RowMode::free) continue;
     if (idles(rows, item)) {

@@ -60,7 +60,7 @@ void StepSignature::read_rows(const ContactRows& from, const std::vector<std::ui
   if (!held) overrule_friction(from, modes_);
   for (const Item& item : from.items()) {
     const int at = from.row_of(item);
-    if (item.kind == RowKind::dry_friction && overruled(from, item, modes_)) continue;
+    if (overruled(from, item, modes_)) continue;
     const bool contact = item.kind == RowKind::contact;
     Row row{contact ? keys[static_cast<size_t>(item.index)] : item.key, {}, item.bias, 0};
     bool carries = false;

@@ -1,16 +1,16 @@
 #pragma once
-// Dry friction of a joint that is held by an end of its range. Both rows stand still, and both are said to
-// hold; but if the end moves the joint follows it, and friction only gives way: it is no equation of the
-// motion. Alike a tangent with all the friction it can have, where the other one, parallel to it in a planar
-// robot, holds the contact. Friction well within its bound holds, however little a solver lets it creep, and
-// a contact that carries nothing beside others of the same trees is free, as is an end of a range that
-// carries nothing.
+// Dry friction of a joint or tendon that is held by an end of its range. Both rows stand still, and both are
+// said to hold; but if the end moves the joint follows it, and friction only gives way: it is no equation of
+// the motion. Alike a tangent with all the friction it can have, where the other one, parallel to it in a
+// planar robot, holds the contact. Friction well within its bound holds, however little a solver lets it
+// creep, and a contact that carries nothing beside others of the same trees is free, as is an end of a range
+// that carries nothing.
 
 #include "articula/contact/rows.hpp"
 
 namespace articula {
 
-// Whether a row of dry friction is one of those.
+// Whether this is a row of dry friction, and one of those.
 bool overruled(const ContactRows& rows, const Item& friction, const std::vector<RowMode>& modes);
 
 // The modes whose equations a derivative takes: such rows of friction go from `hold` to the end of their
