@@ -6,7 +6,7 @@
 #include <random>
 
 #include "articula/simulation/disturbed_step.hpp"
-#include "cli/step_signature.hpp"
+#include "articula/simulation/step_signature.hpp"
 
 namespace articula::cli {
 

@@ -20,6 +20,7 @@ void bind_model(py::module_& module);
 void bind_state(py::module_& module);
 void bind_step(py::module_& module);
 void bind_simulation(py::module_& module);
+void bind_modes(py::module_& module);
 void bind_batch(py::module_& module);
 void bind_gradients(py::module_& module);
 void bind_rollout_gradients(py::module_& module);

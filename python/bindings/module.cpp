@@ -49,6 +49,7 @@ PYBIND11_MODULE(ARTICULA_MODULE, module) {
   bind_state(module);
   bind_step(module);
   bind_simulation(module);
+  bind_modes(module);
   bind_batch(module);
   bind_gradients(module);
   bind_rollout_gradients(module);

@@ -192,3 +192,91 @@ def test_tangent_gradients_of_quaternions_round_trip(quadruped):
     along = (art.integrate(quadruped, unit, h * d) - art.integrate(quadruped, unit, -h * d)) / (2 * h)
     w = rng.standard_normal(quadruped.nq)
     assert along @ w == pytest.approx(art.to_tangent(quadruped, unit, w) @ d, rel=1e-8)
+
+
+CAR = """<mujoco><option timestep="0.002"/><worldbody><geom type="plane" size="5 5 .1" friction=".8"/>
+  <body pos="0 0 .11"><freejoint/><geom type="box" size=".3 .1 .04" mass="3"/>{}</body></worldbody><actuator>{}</actuator></mujoco>""".format(
+    "".join(
+        f'<body pos="{x} {y} -.02"><joint name="{i}" axis="0 1 0" damping=".01" armature=".002"/>'
+        f'<geom type="cylinder" size=".08 .02" euler="90 0 0" mass=".5"/></body>'
+        for i, (x, y) in enumerate([(0.2, 0.15), (0.2, -0.15), (-0.2, 0.15), (-0.2, -0.15)])),
+    "".join(f'<motor joint="{i}" ctrlrange="-1.5 1.5"/>' for i in range(4)))
+
+
+def steps_of_a_car(sim: art.Simulation, count: int):
+    """Cold steps along a drive, under controls that change every 0.1 s."""
+    random = np.random.default_rng(0)
+    x, warm, u, steps = sim.model.neutral_state(), None, None, []
+    for i in range(count):
+        if i % 50 == 0:
+            u = random.uniform(-1.5, 1.5, 4)
+        if i % 5 == 0:
+            steps.append(sim.step(x, u))
+        s = sim.step(x, u, warm)
+        x, warm = s.next, s.warm
+    return steps
+
+
+def test_derivatives_are_those_of_the_step_where_the_laws_allow_several_motions():
+    # The modes of such a step, as a guess, may lead to another motion.
+    sim = art.Simulation(art.parse_mjcf(CAR), contact="lcp")
+    several = [s for s in steps_of_a_car(sim, 1000) if s.report.contact == "multiple"]
+    assert several
+    for s in several:
+        again = sim.step(s.start, s.input)
+        assert same_bits(again.next.v, s.next.v)
+        at_once = sim.jacobians(again).by_state
+        sim.step(sim.model.neutral_state())
+        assert same_bits(sim.jacobians(s).by_state, at_once)
+        assert sim.jacobians(s).certificate.one_sided
+
+
+def test_joint_reactions_of_one_step_leave_derivatives_of_another_alone():
+    model = art.load("quadruped")
+    sim = art.Simulation(model)
+    first = sim.step(in_flight(model))
+    step = sim.step(in_contact(model))
+    expected = sim.jacobians(step).by_state
+    sim.joint_reactions(first)
+    assert same_bits(sim.jacobians(step).by_state, expected)
+
+
+@pytest.mark.parametrize("contact", ["ncp", "lcp", "none"])
+def test_modes_tell_where_the_derivative_may_jump(contact):
+    model = art.load("quadruped")
+    sim = art.Simulation(model, contact=contact)
+    x, u = in_contact(model), 0.1 * np.ones(model.nu)
+    step = sim.step(x, u)
+    expected = sim.jacobians(step)
+    modes = sim.modes(step)
+    assert modes == sim.modes(sim.step(art.State(x.q, x.v + 1e-9), u))
+    assert contact == "none" or modes != sim.modes(sim.step(in_flight(model), u))
+    assert same_bits(sim.jacobians(step).by_state, expected.by_state)  # looking changes nothing
+    assert "modes" in repr(modes)
+    with pytest.raises(TypeError):
+        hash(modes)
+
+
+@pytest.mark.parametrize("contact", ["ncp", "lcp"])
+def test_a_held_step_is_the_function_whose_derivative_is_given(contact):
+    # Far beyond the modes of the step as it is: all feet stay where they are, whatever pulls.
+    model = art.load("quadruped")
+    sim = art.Simulation(model, contact=contact)
+    x, u = in_contact(model), 0.1 * np.ones(model.nu)
+    step = sim.step(x, u)
+    modes, d = sim.modes(step), sim.jacobians(step)
+    base = sim.held_step(x, u, modes)
+    assert np.abs(base.v - step.next.v).max() < 1e-12
+    random = np.random.default_rng(3)
+    for _ in range(5):
+        dv, t = random.normal(size=model.nv), 1e-4
+        ends = [sim.held_step(art.State(x.q, x.v + s * t * dv), u, modes).v for s in (1.0, -1.0)]
+        expected = d.by_state[model.nv:, model.nv:] @ dv
+        assert np.abs((ends[0] - ends[1]) / (2.0 * t) - expected).max() < 1e-5 * max(1.0, np.abs(expected).max())
+    # Variants are held by the same modes.
+    heavier = art.Simulation(model.with_("gravity", [0.0, 0.0, -9.82]), contact=contact)
+    g = sim.pullback(step, v=np.ones(model.nv), parameters="gravity")
+    slope = (heavier.held_step(x, u, modes).v.sum() - base.v.sum()) / -0.01
+    assert abs(slope - g.parameters[2]) < 1e-5 * max(1.0, abs(slope))
+    with pytest.raises(art.Error, match="another model"):
+        art.Simulation(art.load("hopper")).held_step(art.load("hopper").neutral_state(), None, modes)

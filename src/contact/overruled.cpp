@@ -47,26 +47,6 @@ void overrule_tangent(const ContactRows& rows, const Item& item, std::vector<Row
   modes[row + 1 + full] = rows.lam[row + 1 + full] < 0.0 ? RowMode::yield_lower : RowMode::yield_upper;
 }
 
-// Friction well within its bound stands still, however little a solver lets it creep; and so does friction
-// that does not oppose the motion,  -lam_T / mu . d < lam_N:  slack is what moves there.
-void hold_within_bound(const ContactRows& rows, const Item& item, std::vector<RowMode>& modes) {
-  constexpr double within = 1.0 - 1e-3;
-  const int row = rows.row_of(item);
-  const Block& block = rows.block(item);
-  const double normal = rows.lam[row];
-  double opposes = 0.0, speed = 0.0;
-  for (int i = 0; i + 1 < item.rows; ++i) {
-    const double used = rows.lam[row + 1 + i] / block.mu[i], slip = block.mu[i] * rows.sigma[row + 1 + i];
-    opposes -= used * slip;
-    speed += slip * slip;
-    RowMode& mode = modes[row + 1 + i];
-    const bool bounded = mode == RowMode::upper || mode == RowMode::lower;
-    if (bounded && std::abs(used) < within * normal) mode = RowMode::hold;
-  }
-  if (modes[row + 1] == RowMode::slide && opposes < within * normal * std::sqrt(speed))
-    std::fill(modes.begin() + row + 1, modes.begin() + row + item.rows, RowMode::hold);
-}
-
 // A contact that carries nothing where others between the same trees do: it may part, or come to carry
 // something, and they hold the trees together as they did.
 bool idles(const ContactRows& rows, const Item& item) {
@@ -96,6 +76,13 @@ void free_idle_limits(const ContactRows& rows, std::vector<RowMode>& modes) {
 }  // namespace
 
 bool overruled(const ContactRows& rows, const Item& friction, const std::vector<RowMode>& modes) {
+  if (friction.kind == RowKind::tendon_friction) {
+    return std::any_of(rows.items().begin(), rows.items().end(), [&](const Item& item) {
+      return item.kind == RowKind::tendon_limit && item.index == friction.index &&
+             modes[rows.row_of(item)] == RowMode::hold;
+    });
+  }
+  if (friction.kind != RowKind::dry_friction) return false;
   const Place place = place_of(rows, friction);
   return place.dof >= 0 && std::any_of(rows.items().begin(), rows.items().end(), [&](const Item& item) {
            return item.kind == RowKind::joint_limit && modes[rows.row_of(item)] == RowMode::hold &&
@@ -103,18 +90,36 @@ bool overruled(const ContactRows& rows, const Item& friction, const std::vector<
          });
 }
 
+void hold_within_bound(const ContactRows& rows, const Item& contact, RowMode* modes) {
+  constexpr double within = 1.0 - 1e-3;
+  const int row = rows.row_of(contact);
+  const Block& block = rows.block(contact);
+  const double normal = rows.lam[row];
+  double opposes = 0.0, speed = 0.0;
+  for (int i = 0; i + 1 < contact.rows; ++i) {
+    const double used = rows.lam[row + 1 + i] / block.mu[i], slip = block.mu[i] * rows.sigma[row + 1 + i];
+    opposes -= used * slip;
+    speed += slip * slip;
+    RowMode& mode = modes[1 + i];
+    const bool bounded = mode == RowMode::upper || mode == RowMode::lower;
+    if (bounded && std::abs(used) < within * normal) mode = RowMode::hold;
+  }
+  if (modes[1] == RowMode::slide && opposes < within * normal * std::sqrt(speed))
+    std::fill(modes + 1, modes + contact.rows, RowMode::hold);
+}
+
 void overrule_friction(const ContactRows& rows, std::vector<RowMode>& modes) {
   free_idle_limits(rows, modes);
   for (const Item& item : rows.items()) {
     const int row = rows.row_of(item);
-    if (item.kind == RowKind::dry_friction && modes[row] == RowMode::hold && overruled(rows, item, modes))
+    if (modes[row] == RowMode::hold && overruled(rows, item, modes))
       modes[row] = rows.lam[row] < 0.0 ? RowMode::lower : RowMode::upper;
     if (item.kind != RowKind::contact || modes[row] == RowMode::free) continue;
     if (idles(rows, item)) {
       std::fill(modes.begin() + row, modes.begin() + row + item.rows, RowMode::free);
       continue;
     }
-    if (item.rows > 1 && rows.lam[row] > 0.0) hold_within_bound(rows, item, modes);
+    if (item.rows > 1 && rows.lam[row] > 0.0) hold_within_bound(rows, item, modes.data() + row);
     if (item.rows == 3 && rows.lam[row] > 0.0) overrule_tangent(rows, item, modes);
   }
 }

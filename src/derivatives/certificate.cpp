@@ -140,7 +140,9 @@ void ImpulseDerivatives::certify(GradientCertificate& certificate) const {
     const int row = rows.row_of(item);
     // Friction that an end of a range has taken over is no equation: it may be at its bound. Where it is not,
     // it could hold the joint alone, and does so as soon as the end moves away.
-    if (!w.relabelled && item.kind == RowKind::dry_friction && w.modes[row] != rows.mode[row]) {
+    const bool dry = item.kind == RowKind::dry_friction || item.kind == RowKind::tendon_friction;
+    if (!w.relabelled && dry && w.modes[row] != rows.mode[row]) {
+      certificate.modes[row] = RowMode::hold;  // whichever end of its interval it is nearer to
       certificate.one_sided |= std::abs(rows.lam[row]) < all_of_it * rows.block(item).bound;
       continue;
     }

@@ -14,8 +14,8 @@ bool take_again(BatchWorker& worker, const BatchState& x, const ConstMatrixRef& 
     worker.step.input.controls = controls.col(e);
   else
     worker.step.input.controls.resize(0);
-  worker.step.warm = step.warm[e];
-  worker.workspace.step(worker.start, worker.step.input, worker.step);
+  load(step.next, e, worker.end);
+  worker.workspace.step_again(worker.start, worker.step.input, step.warm[e], {}, worker.end, worker.step);
   return worker.step.ok();
 }
 

@@ -18,7 +18,7 @@ struct BatchWorker {
   BatchWorker(const Model& model, const SimulationSettings& settings) : workspace(model, settings) {}
   StepWorkspace workspace;
   Step step;
-  State start;
+  State start, end;
   StepJacobians jacobians;
   StepCovector covector;
   StepGradient gradient;

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+
+#include "articula/contact/overruled.hpp"
 
 namespace articula {
 
@@ -27,13 +30,17 @@ std::string contact_name(const Model& model, const StepContact& contact) {
 namespace {
 
 // Without friction nothing holds it along the surface.
-ContactMode contact_mode(const RowMode* mode, int rows) {
+ContactMode contact_mode(const ContactRows& from, const Item& item) {
+  const int at = from.row_of(item), rows = item.rows;
+  std::array<RowMode, 6> mode;
+  std::copy_n(from.mode.begin() + at, rows, mode.begin());
   if (mode[0] == RowMode::free) return ContactMode::separating;
+  if (rows > 1 && from.lam[at] > 0.0) hold_within_bound(from, item, mode.data());
   const auto slips = [](RowMode m) {
     return m == RowMode::slide || m == RowMode::upper || m == RowMode::lower;
   };
-  return rows == 1 || std::any_of(mode + 1, mode + rows, slips) ? ContactMode::sliding
-                                                                : ContactMode::sticking;
+  return rows == 1 || std::any_of(mode.begin() + 1, mode.begin() + rows, slips) ? ContactMode::sliding
+                                                                                : ContactMode::sticking;
 }
 
 // Rows are the normal, and of two tangents, spin and two rolling axes those that have friction.
@@ -85,7 +92,7 @@ void list_contacts(const Model& model, const ImpulseWork& work, double h, std::v
     const collision::Contact& detected = work.contacts.list[item.index];
     StepContact& contact = add_detected(model, work, item.index, list);
     const int row = rows.row_of(item);
-    contact.mode = contact_mode(rows.mode.data() + row, item.rows);
+    contact.mode = contact_mode(rows, item);
     if (contact.mode == ContactMode::separating) continue;
     resolve(work.colliders.parameters(model, detected.pair), rows.lam.data() + row, item.rows, contact);
     contact.force = contact.impulse / h;

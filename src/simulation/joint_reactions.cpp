@@ -36,6 +36,7 @@ bool actuators_carry_weight(const Model& model) {
 // f_k = sum over k and all behind it of (I a + v x* I v - wrenches)
 Matrix6X joint_reactions(const Simulation& simulation, const Step& step) {
   const Simulation::Lease lease(simulation);
+  lease->forget();
   const Model& model = simulation.model();
   const Structure& s = model.structure();
   const double h = simulation.dt();

@@ -44,11 +44,19 @@ class Backward {
     for (const ParameterSlice& slice : settings_.gradient.parameters) parameters += slice.size;
     result_.parameters.setZero(parameters);
     add_loss(steps_, last_);
+    after_ = last_;
     for (int end = steps_; end > 0;) {
       const int begin = (end - 1) / stride_ * stride_;
       recompute(begin, end);
-      for (int i = end - 1; i >= begin; --i)
-        step_back(i, stride_ == 1 ? checkpoints_[i] : stretch_[i - begin]);
+      for (int i = end - 1; i >= begin; --i) {
+        const bool first = i == begin && stride_ > 1;
+        const Checkpoint& point = stride_ == 1 ? checkpoints_[i] : stretch_[i - begin];
+        const WarmStart& guess = i == 0         ? cold_
+                                 : stride_ == 1 ? checkpoints_[i - 1].warm
+                                 : first        ? checkpoints_[begin / stride_].warm
+                                                : stretch_[i - begin - 1].warm;
+        step_back(i, point, guess);
+      }
       end = begin;
     }
     result_.q = adjoint_.q;
@@ -134,9 +142,12 @@ class Backward {
     if (i < steps_) result_.controls.col(i) += covector_.control;
   }
 
-  void step_back(int i, const Checkpoint& point) {
-    step_.warm = point.warm;
-    take(i, point.state);
+  // `guess`: what the step began with, the modes of the one before.
+  void step_back(int i, const Checkpoint& point, const WarmStart& guess) {
+    step_.input.controls = controls_.col(i);
+    workspace_->step_again(point.state, step_.input, point.warm, guess, after_, step_);
+    if (!step_.ok()) throw Error("step {} failed: {}", i, to_string(step_.status()));
+    after_ = point.state;
     StepDifferentiator& differentiator = workspace_->differentiator();
     differentiator.pullback(*workspace_, point.state, step_.input, adjoint_, settings_.gradient, gradient_);
     result_.invalid += !gradient_.certificate.valid;
@@ -156,7 +167,8 @@ class Backward {
   int steps_, stride_ = 1;
   Simulation::Lease workspace_;
   Step step_;
-  State last_;
+  State last_, after_;  // after_: the step that is gone back over
+  const WarmStart cold_;
   std::vector<Checkpoint> checkpoints_, stretch_;
   LossCovector covector_;
   StepCovector adjoint_;

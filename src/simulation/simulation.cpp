@@ -80,7 +80,7 @@ ImpulseSettings impulse_settings(const SimulationSettings& settings) {
   return result;
 }
 
-void StepWorkspace::step(const State& x, const Input& input, Step& result) {
+void StepWorkspace::step(const State& x, const Input& input, Step& result, const FrozenModes* held) {
   result.start = x;
   if (&result.input != &input) result.input = input;
   result.next = result.start;
@@ -94,13 +94,30 @@ void StepWorkspace::step(const State& x, const Input& input, Step& result) {
     result.report.status = contact_free_step(*model_, data, *free, settings, result.input, result.next);
     return;
   }
+  result.guess.entries.reserve(contact->rows.most_blocks());
+  result.guess = result.warm;
   result.warm.entries.reserve(contact->rows.most_blocks());
   result.loops.reserve(contact->constraints.equalities.size());
-  result.report = impulse_step(*model_, data, *contact, impulse_settings(settings_), result.input,
-                               result.next, result.warm);
+  ImpulseSettings settings = impulse_settings(settings_);
+  settings.frozen = held;
+  result.report = impulse_step(*model_, data, *contact, settings, result.input, result.next, result.warm);
   if (!result.ok()) return;
   list_contacts(*model_, *contact, dt(), result.contacts);
   list_loops(data, *contact, result.loops);
+}
+
+void StepWorkspace::step_again(const State& x, const Input& input, const WarmStart& found,
+                               const WarmStart& guess, const State& end, Step& result) {
+  result.warm = found;
+  step(x, input, result);
+  if (!contact || (result.next.q == end.q && result.next.v == end.v)) return;
+  result.warm = guess;
+  step(x, input, result);
+}
+
+void StepWorkspace::recall(const Step& step, Step& again) {
+  if (last_step_ == step.serial) return;
+  step_again(step.start, step.input, step.warm, step.guess, step.next, again);
 }
 
 // ------------------------------------------------------------------ simulations
@@ -157,28 +174,26 @@ Step Simulation::step(const State& x, const ConstVectorRef& controls, const Warm
 
 namespace {
 
-// The step's factors, made again if the workspace has taken other steps since.
-void recall(StepWorkspace& workspace, const Step& step, Step& again) {
+void require_taken(const Step& step) {
   if (!step.ok()) throw Error("a step that failed ({}) has no derivatives", to_string(step.status()));
-  if (workspace.last_step() == step.serial) return;
-  again.warm = step.warm;  // its own modes: the first guess is right, and gives the same bits
-  workspace.step(step.start, step.input, again);
 }
 
 }  // namespace
 
 void Simulation::jacobians(const Step& step, const GradientSettings& settings, StepJacobians& result) const {
+  require_taken(step);
   const Lease workspace(*this, step.serial);
   StepDifferentiator& differentiator = workspace->differentiator();
-  recall(*workspace, step, differentiator.again);
+  workspace->recall(step, differentiator.again);
   differentiator.jacobians(*workspace, step.start, step.input, settings, result);
 }
 
 void Simulation::pullback(const Step& step, const StepCovector& covector, const GradientSettings& settings,
                           StepGradient& result) const {
+  require_taken(step);
   const Lease workspace(*this, step.serial);
   StepDifferentiator& differentiator = workspace->differentiator();
-  recall(*workspace, step, differentiator.again);
+  workspace->recall(step, differentiator.again);
   differentiator.pullback(*workspace, step.start, step.input, covector, settings, result);
 }
 

@@ -6,6 +6,8 @@
 
 #include "articula/derivatives/differences.hpp"
 #include "articula/io/load.hpp"
+#include "articula/io/mjcf.hpp"
+#include "articula/model/builder.hpp"
 #include "articula/simulation/simulation.hpp"
 #include "tests/support/disturbed_step.hpp"
 #include "tests/support/effort.hpp"
@@ -160,6 +162,40 @@ TEST(impulse_derivatives, of_a_joint_with_dry_friction_at_the_end_of_its_range) 
     }
   }
   EXPECT_GT(held, 4);
+}
+
+// The same of a tendon: l'+ = -(l - end) / h, l = q_0 - q_1 / 2.
+TEST(impulse_derivatives, of_a_tendon_with_dry_friction_at_the_end_of_its_range) {
+  const Model model = build(parse_mjcf(R"(<mujoco><worldbody>
+      <body><joint name="a" axis="0 1 0" damping=".1"/><geom type="capsule" size=".02" fromto="0 0 0 .2 0 0"/>
+        <body pos=".2 0 0"><joint name="b" axis="0 1 0" damping=".1"/>
+          <geom type="capsule" size=".02" fromto=".05 0 0 .2 0 0"/></body></body></worldbody>
+    <tendon><fixed limited="true" range="-.6 .6" frictionloss=".02"><joint joint="a" coef="1"/>
+      <joint joint="b" coef="-.5"/></fixed></tendon></mujoco>)"));
+  constexpr double h = 0.002;
+  const Eigen::Vector2d coefficients(1.0, -0.5);
+  for (const Contact law : {Contact::ncp, Contact::lcp}) {
+    const Simulation simulation(model, {.dt = h, .contact = law});
+    State x = neutral_state(model);
+    x.q << 0.9, 0.6;
+    Input input;
+    input.forces = 5.0 * coefficients;
+    const Step step = simulation.step(x, input);
+    ASSERT_NEAR(coefficients.dot(step.next.v), 0.0, 1e-9);
+    const StepJacobians jacobians = simulation.jacobians(step);
+    EXPECT_FALSE(jacobians.certificate.one_sided);
+    const Eigen::RowVector2d of_length = coefficients.transpose() * jacobians.by_state.block<2, 2>(2, 0);
+    EXPECT_LT((of_length + coefficients.transpose() / h).norm(), 1e-6 / h);
+    const auto beside = [&](int i, double t) {
+      State shifted = x;
+      shifted.q[i] += t;
+      return VectorX(simulation.step(shifted, input).next.v);
+    };
+    for (int i = 0; i < 2; ++i) {
+      const VectorX slope = (beside(i, 1e-6) - beside(i, -1e-6)) / 2e-6;
+      EXPECT_LT((slope - jacobians.by_state.col(i).tail(2)).norm(), 1e-6 * slope.norm());
+    }
+  }
 }
 
 TEST(impulse_derivatives, of_balls_that_roll_spin_and_bounce) {

@@ -44,7 +44,16 @@ class StepWorkspace {
   // Prepares for a variant: microseconds. `model` must outlive its use.
   void use(const Model& model);
   // result.warm is the guess, and then the warm start of the next step. x and input may be members of result.
-  void step(const State& x, const Input& input, Step& result);
+  // With `held`, its modes are kept whatever the laws say.
+  void step(const State& x, const Input& input, Step& result, const FrozenModes* held = nullptr);
+  // A step that led from x to `end`, once more. From the modes that it found the first guess is right; where
+  // the laws allow several motions these may lead to another one, and it is taken from the guess that it had.
+  void step_again(const State& x, const Input& input, const WarmStart& found, const WarmStart& guess,
+                  const State& end, Step& result);
+  // Unless it was the last one: `again` is room for it.
+  void recall(const Step& step, Step& again);
+  // `data` no longer has what the last step left there: its derivatives are made from a step taken again.
+  void forget() { ++last_step_; }
 
   const Model& model() const { return *model_; }
   const SimulationSettings& settings() const { return settings_; }

@@ -47,6 +47,7 @@ struct Step {
   // what the step was taken from
   State start;
   Input input;
+  WarmStart guess;           // the warm start it was given
   std::uint64_t serial = 0;  // which workspace's how manieth step it was; derivatives look for its factors
 
   StepStatus status() const { return report.status; }

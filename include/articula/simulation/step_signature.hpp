@@ -12,7 +12,7 @@
 #include "articula/dynamics/force_switches.hpp"
 #include "articula/steppers/free_motion.hpp"
 
-namespace articula::cli {
+namespace articula {
 
 class StepSignature {
  public:
@@ -52,4 +52,4 @@ std::vector<std::uint64_t> contact_keys(const collision::Contacts& contacts,
 // step as it is.
 bool passes_through(const ContactRows& held);
 
-}  // namespace articula::cli
+}  // namespace articula

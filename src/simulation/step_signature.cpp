@@ -1,4 +1,4 @@
-#include "cli/step_signature.hpp"
+#include "articula/simulation/step_signature.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include "articula/contact/overruled.hpp"
 #include "articula/kinematics/motion.hpp"
 
-namespace articula::cli {
+namespace articula {
 
 namespace {
 
@@ -60,7 +60,7 @@ void StepSignature::read_rows(const Structure& structure, const ContactRows& fro
   if (!held) overrule_friction(from, modes_);
   for (const Item& item : from.items()) {
     const int at = from.row_of(item);
-    if (item.kind == RowKind::dry_friction && overruled(from, item, modes_)) continue;
+    if (overruled(from, item, modes_)) continue;
     const bool contact = item.kind == RowKind::contact;
     Row row{contact ? keys[static_cast<size_t>(item.index)] : item.key, {}, item.bias, 0};
     bool carries = false;
@@ -151,4 +151,4 @@ bool passes_through(const ContactRows& held) {
   return false;
 }
 
-}  // namespace articula::cli
+}  // namespace articula
