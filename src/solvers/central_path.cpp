@@ -10,7 +10,10 @@
 // tangent t:
 //   [ G + H   p - by_kappa ] [dlam  ]   [ eta - G lam - b - kappa p + constant ]
 //   [  t^T S        t_k S  ] [dkappa] = [                stride                ]
-// in the metric S in which impulses count relative to their normal, and kappa relative to itself.
+// in the metric S in which impulses count relative to their normal (those of equalities to themselves, once
+// they are large), and kappa relative to itself. Bodies that friction nearly jams end with loads of 1e5: then
+// G lam is known to so many digits only, and eta_N = kappa / lam_N of what carries them is smaller. What the
+// velocities miss each other by is an error where it is more than rounding, or no path would end there.
 
 #include <algorithm>
 #include <cmath>
@@ -27,6 +30,8 @@ constexpr double near_path = 0.05, nearer_path = 1e-4;
 constexpr double to_boundary = 0.8;
 constexpr double sharp_bend = 0.7;            // cosine between tangents of successive points
 constexpr double most_relative_change = 0.6;  // of kappa, in a step
+// Of many impulses the smallest. Loads times this is what the end of the path misses a solution by.
+constexpr double softness = 1e-15;
 
 }  // namespace
 
@@ -57,8 +62,12 @@ double InteriorPoint::start_path(const ContactProblem& problem, double impulse) 
 
 // Relative errors of the products, with the velocities' own errors counted as such.
 double InteriorPoint::path_error(double kappa) const {
+  double largest = 0.0;
+  for (double x : lam_) largest = std::max(largest, std::abs(x));
+  const double rounding = 1e-15 * largest;
   const auto gap = [&](int i) {
-    return std::abs(eta_[i] - b_[i] - kappa * shift_[i] - strip_dot(&G_[i * size_], lam_.data(), size_));
+    const double missed = eta_[i] - b_[i] - kappa * shift_[i] - strip_dot(&G_[i * size_], lam_.data(), size_);
+    return std::max(std::abs(missed) - rounding, 0.0);
   };
   double error = 0.0;
   for (int n : normals_) {
@@ -102,7 +111,8 @@ bool InteriorPoint::path_step(const ContactProblem& problem, double& kappa, doub
   const int n = size_;
   lu_.resize(n + 1);
   assemble(problem, kappa);
-  metric_.assign(n + 1, 1.0);
+  metric_.resize(n + 1);
+  for (int i = 0; i < n; ++i) metric_[i] = 1.0 / std::max(1.0, std::abs(lam_[i]));
   for (int k : normals_) metric_[k] = 1.0 / lam_[k];
   for (const Cone& cone : cones_) {
     const double gamma = cone.normal >= 0 ? lam_[cone.normal] : cone.radius;
@@ -163,6 +173,7 @@ double InteriorPoint::restore_point() {
 
 int InteriorPoint::follow_path(const ContactProblem& problem, const PathSettings& settings, double* lam) {
   scale(problem);
+  for (int i = 0; i < size_; ++i) G_[i * size_ + i] += softness;
   list_cones(problem);
   double kappa = start_path(problem, settings.start), stride = 0.5;
   const double largest = 4.0 * kappa;

@@ -11,6 +11,7 @@ namespace {
 
 constexpr double kept_of_step = 0.99;
 constexpr double proximal = 1e-10;  // keeps redundant equalities apart
+constexpr double softness = 1e-12;  // of many impulses the smallest
 
 // Largest alpha in [0, 1] with (a + alpha da, x + alpha dx) in the second-order cone ‖x‖ <= a.
 double cone_step(double a, double da, const double* x, const double* dx, int n) {
@@ -63,7 +64,6 @@ void InteriorPoint::scale(const ContactProblem& problem) {
   for (int i = 0; i < size_; ++i) {
     b_[i] = problem.b[i] * unit_[i] / largest;
     for (int j = 0; j < size_; ++j) G_[i * size_ + j] = problem.g(i, j) * unit_[i] * unit_[j];
-    G_[i * size_ + i] += 1e-12;  // of many impulses the smallest
   }
   for (double& u : unit_) u *= largest;  // lam = unit lam_scaled
 }
@@ -124,10 +124,7 @@ InteriorPoint::Linearised InteriorPoint::linearise(const Cone& cone, double kapp
 void InteriorPoint::assemble(const ContactProblem& problem, double kappa) {
   constant_.assign(size_, 0.0);
   by_kappa_.assign(size_, 0.0);
-  for (int i = 0; i < size_; ++i) {
-    std::copy(&G_[i * size_], &G_[i * size_] + size_, lu_.row(i));
-    lu_.row(i)[i] += proximal;
-  }
+  for (int i = 0; i < size_; ++i) std::copy(&G_[i * size_], &G_[i * size_] + size_, lu_.row(i));
   for (int n : normals_) {
     lu_.row(n)[n] += eta_[n] / lam_[n];
     constant_[n] = kappa / lam_[n] - eta_[n];
@@ -135,7 +132,10 @@ void InteriorPoint::assemble(const ContactProblem& problem, double kappa) {
   }
   for (const Block& block : problem.blocks) {
     if (block.kind != BlockKind::equality) continue;
-    for (int i = block.first; i < block.first + block.dim; ++i) constant_[i] = -eta_[i];
+    for (int i = block.first; i < block.first + block.dim; ++i) {
+      lu_.row(i)[i] += proximal;
+      constant_[i] = -eta_[i];
+    }
   }
   for (const Cone& cone : cones_) {
     const Linearised l = linearise(cone, kappa);
@@ -172,6 +172,10 @@ void InteriorPoint::recover_velocities(double kappa, double dkappa) {
 bool InteriorPoint::step(const ContactProblem& problem, double kappa) {
   lu_.resize(size_);
   assemble(problem, kappa);
+  for (int n : normals_) lu_.row(n)[n] += proximal;
+  for (const Cone& cone : cones_) {
+    for (int i = cone.first; i < cone.first + cone.count; ++i) lu_.row(i)[i] += proximal;
+  }
   dlam_.resize(size_);
   for (int i = 0; i < size_; ++i)
     dlam_[i] = eta_[i] - b_[i] - strip_dot(&G_[i * size_], lam_.data(), size_) + constant_[i];
@@ -228,6 +232,7 @@ double InteriorPoint::gap(const ContactProblem&) const {
 
 int InteriorPoint::solve(const ContactProblem& problem, const Settings& settings, double* lam) {
   scale(problem);
+  for (int i = 0; i < size_; ++i) G_[i * size_ + i] += softness;
   list_cones(problem);
   lam_.assign(size_, 0.0);
   eta_.assign(size_, 0.0);

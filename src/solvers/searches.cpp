@@ -133,6 +133,34 @@ bool accept(Task& task, SolveStage stage) {
   return false;
 }
 
+// Around zero, rows would give way by eps R lam, which is no small velocity where bodies are nearly jammed
+// and loads are 1e5 times what the motion needs.
+bool settle_near(Task& task, SolveStage stage) {
+  constexpr int most_rounds = 4;
+  ContactSolver& work = task.work;
+  const ContactProblem& problem = task.problem;
+  bool solved = false;
+  task.near_solution = true;
+  for (double softness : softnesses) {
+    work.between = work.trial;
+    task.centre = work.between.data();
+    double residual = contact_residual(problem, task.centre);
+    for (int round = 0; round < most_rounds && !solved; ++round) {
+      contact_velocities(problem, task.centre, work.trial_sigma.data());
+      modes_at(problem, hardest, task.centre, work.trial_sigma.data(), task.guess, task.slides);
+      solved = settle(task, softness, stage) == Outcome::solved;
+      const double before = std::exchange(residual, contact_residual(problem, task.lam));
+      if (!(residual < 0.5 * before)) break;
+      std::copy(task.lam, task.lam + problem.size, work.between.begin());
+    }
+    if (solved) break;
+  }
+  task.near_solution = false;
+  task.centre = nullptr;
+  if (solved) task.report.status = SolveStatus::multiple;
+  return solved;
+}
+
 void keep_best(Task& task, double& best, std::vector<double>& lam) {
   const double now = contact_residual(task.problem, task.work.trial.data());
   if (!(now < best)) return;

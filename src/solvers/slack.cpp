@@ -23,6 +23,22 @@ void for_biased_rows(const ContactProblem& problem, const Visit& visit) {
   }
 }
 
+// Whether some bias asks for a velocity: recovery, a bounce, a loop that closes. Gaps ask for none. Where
+// nothing does (s_N >= 0, s = 0 on equalities and tangents) z^T b = z^T s >= 0 for all loads z that balance
+// each other, G z = 0, and a solution exists.
+bool asks_for_motion(const ContactProblem& problem) {
+  if (problem.bias == nullptr) return true;  // for all that is known
+  for (const Block& block : problem.blocks) {
+    for (int i = block.first; i < block.first + block.dim; ++i) {
+      const double s = problem.bias[i];
+      const bool gap =
+          block.kind == BlockKind::unilateral || (block.kind == BlockKind::contact && i == block.first);
+      if (gap ? s < 0.0 : s != 0.0) return true;
+    }
+  }
+  return false;
+}
+
 constexpr double compliance = 1e-4;  // softness at which loads of contradicting rows keep their digits
 
 // Loads z that grow by as much in every step of the proximal method,
@@ -99,8 +115,8 @@ bool may_contradict(const Task& task, double softness) {
   return asked > noticed && granted > noticed;
 }
 
-// The work of the biases, -lam^T s, against what they would do to rows of their own, and against the energy of
-// the velocities there are: what a stack weighs does some work on small biases, too.
+// The work of the biases, -lam^T s, against what they would do to rows of their own, and against the energy
+// of the velocities there are: what a stack weighs does some work on small biases, too.
 bool recovers_wildly(const Task& task) {
   constexpr double wild = 1e3;
   const ContactProblem& problem = task.problem;
@@ -163,6 +179,7 @@ bool grant_slack(Task& task) {
   constexpr double eps = 1e-6;
   ContactSolver& work = task.work;
   const ContactProblem problem = task.problem;
+  if (!asks_for_motion(problem)) return false;
   const int n = problem.size;
   work.compliant.resize(static_cast<std::size_t>(n) * n);
   for (int i = 0; i < n; ++i) std::copy(problem.row(i), problem.row(i) + n, &work.compliant[i * n]);

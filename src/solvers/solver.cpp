@@ -135,14 +135,17 @@ bool search(Task& task) {
   }
   if (problem.size <= large && dilate_or_sweep(task)) return true;
   if (!fits_table && follow_lemke(task)) return true;
-  if (grant_slack(task)) return true;
+  if (problem.bias != nullptr && grant_slack(task)) return true;
   for (double start : {1.0, 0.1, 10.0}) {
     task.report.iterations += work.interior_point.follow_path(problem, {.start = start}, work.trial.data());
     keep_best(task, best, work.approximate);
     if (polish(task, SolveStage::path, {1e-6, 1e-5, 1e-4})) return true;
-    if (accept(task, SolveStage::path)) return true;
+    if (accept(task, SolveStage::path) || settle_near(task, SolveStage::path)) return true;
     if (best < nearly_solved * problem.velocity_scale) break;  // another start would end here, too
   }
+  // Where biases are not known a solution may exist, and was sought with patience.
+  if (problem.bias == nullptr && best > nearly_solved * problem.velocity_scale && grant_slack(task))
+    return true;
   if (refine(task, best) || sweep_on(task, 50000, best)) return true;
   work.trial = work.dilated;
   keep_best(task, best, work.approximate);

@@ -28,6 +28,7 @@ struct Task {
   bool contradicts = false;        // biases do, as far as nothing slides
   int redundant = 0;               // rows of equalities that repeat others
   const double* centre = nullptr;  // impulses to stay near to; none: zero
+  bool near_solution = false;      // the centre is: its loads are as they should be, and nothing yields
 };
 
 // What became of an assignment of modes: no assignment was found; one was, but not exactly; solved.
@@ -35,7 +36,7 @@ enum class Outcome { contradicted, verified, solved };
 
 // Where biases contradict each other a little (feet that roll), or G is nearly singular, rows must give way
 // less.
-constexpr double softnesses[] = {usual_softness, 1e-9, 1e-11};
+constexpr double softnesses[] = {usual_softness, 1e-9, 1e-11}, hardest = 1e-11;
 
 // Newton's method on the soft laws from task.guess; modes of equations that hold are left there.
 Outcome pivot(Task& task, double softness);
@@ -60,7 +61,8 @@ bool recovers_wildly(const Task& task);
 // Whether biases contradict each other. With friction: if nothing slides they do, which proves nothing before
 // a solution in which something does was sought.
 enum class Contradiction { none, with_friction, proven };
-// Starts from task.guess, which is work.first; leaves its loads in work.balance, and their modes in the guess.
+// Starts from task.guess, which is work.first; leaves its loads in work.balance, and their modes in the
+// guess.
 Contradiction find_contradiction(Task& task);
 // From there: solves with the least slack that makes the biases agree.
 bool yield_to_contradiction(Task& task);
@@ -70,8 +72,8 @@ bool grant_slack(Task& task);
 bool waive_biases(Task& task);
 // Whether friction holds bodies between surfaces that the biases would part (jam.cpp): the ray of Lemke's
 // method, if it ends in one, has loads z that obey the laws and balance each other. Of every solution
-// z^T sigma = z^T s < 0: no normal velocity is negative, so that something would have to slide against friction
-// that z holds it with, out of a wedge that locks itself. Rarely something does.
+// z^T sigma = z^T s < 0: no normal velocity is negative, so that something would have to slide against
+// friction that z holds it with, out of a wedge that locks itself. Rarely something does.
 bool is_jammed(Task& task);
 
 // All of it: the guess, Newton's method, and the searches one after the other.
@@ -85,6 +87,9 @@ bool polish(Task& task, SolveStage stage, std::initializer_list<double> toleranc
 bool approach_and_settle(Task& task, SolveStage stage);
 // Impulses in work.trial that obey the laws, though nothing tells that they are the smallest.
 bool accept(Task& task, SolveStage stage);
+// Newton's method on rows that are soft around work.trial, sigma + eps R (lam - trial): loads that are large,
+// and right, move nothing. Impulses found are the next to stay near to, while they obey the laws better.
+bool settle_near(Task& task, SolveStage stage);
 // Remembers work.trial in `lam` if its residual is less than `best`.
 void keep_best(Task& task, double& best, std::vector<double>& lam);
 // Along a path from the guess and the impulses it came with, under the pyramid law.

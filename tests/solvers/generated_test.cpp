@@ -179,6 +179,33 @@ TEST(contact_problems, with_a_solution_are_not_taken_for_jams) {
   }
 }
 
+// Bodies that friction nearly jams: a solution exists, since no bias asks for motion, and its loads are up to
+// 1e5 times what stops the motion. Slack must not be granted in its place, and the central path must not be
+// lost to rounding, nor to an equality whose impulse grows.
+TEST(contact_problems, that_are_nearly_jammed_are_solved) {
+  struct Place {
+    unsigned seed;
+    unsigned long long draws;  // of the generator, before the problem
+    int size;
+  };
+  ContactSolver work;
+  for (const Place& place :
+       {Place{1, 39120688, 36}, Place{3, 2939438, 43}, Place{3, 4228915, 46}, Place{7, 19087663, 34}}) {
+    std::mt19937 random(place.seed);
+    random.discard(place.draws);
+    const OwnedProblem p = random_contact_problem(random, {.law = FrictionLaw::cone});
+    const ContactProblem view = p.view(0.01);
+    ASSERT_EQ(view.size, place.size) << "the generator is another";
+    std::vector<RowMode> guess(view.size), mode(view.size);
+    std::vector<SlideState> slides(view.blocks.size());
+    VectorX lam(view.size), sigma(view.size);
+    const SolveReport report = solve_contact(view, work, false, {guess.data(), slides.data()}, mode.data(),
+                                             lam.data(), sigma.data());
+    EXPECT_LE(report.status, SolveStatus::multiple) << place.seed << " " << place.draws;
+    EXPECT_LT(contact_residual(view, lam.data()), 1e-9 * view.velocity_scale) << place.seed;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(laws, generated_problems, ::testing::Values(FrictionLaw::pyramid, FrictionLaw::cone),
                          [](const auto& info) {
                            return info.param == FrictionLaw::pyramid ? "pyramid" : "cone";
