@@ -13,7 +13,8 @@ StepModes modes_of(const Simulation& simulation, const Step& step) {
   if (workspace->contact) {
     const ImpulseWork& work = *workspace->contact;
     modes.frozen = freeze(work);
-    modes.signature.read_rows(work.rows, contact_keys(work.contacts), simulation.settings().recovery_speed);
+    modes.signature.read_rows(simulation.model().structure(), work.rows, contact_keys(work.contacts),
+                              simulation.settings().recovery_speed);
   }
   modes.signature.read_sides(simulation.model(), workspace->data, workspace->motion(), simulation.dt());
   return modes;
