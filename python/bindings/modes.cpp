@@ -37,7 +37,12 @@ State step_held(const Simulation& simulation, const State& x, const py::object& 
     const py::gil_scoped_release released;
     next = held_step(simulation, x, input, held);
   }
-  if (!next) throw Error("no step keeps these modes here");
+  if (!next) {
+    const bool finite = x.q.allFinite() && x.v.allFinite() && x.activation.allFinite() &&
+                        input.controls.allFinite() && input.forces.allFinite() && input.wrenches.allFinite();
+    if (!finite) throw_failed_step(StepStatus::input_not_finite, simulation.model(), x, input);
+    throw Error("no step keeps these modes here");
+  }
   return *next;
 }
 

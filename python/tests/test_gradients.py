@@ -278,5 +278,7 @@ def test_a_held_step_is_the_function_whose_derivative_is_given(contact):
     g = sim.pullback(step, v=np.ones(model.nv), parameters="gravity")
     slope = (heavier.held_step(x, u, modes).v.sum() - base.v.sum()) / -0.01
     assert abs(slope - g.parameters[2]) < 1e-5 * max(1.0, abs(slope))
+    with pytest.raises(art.Error, match="v is not finite"):
+        sim.held_step(art.State(x.q, x.v * np.nan), u, modes)
     with pytest.raises(art.Error, match="another model"):
         art.Simulation(art.load("hopper")).held_step(art.load("hopper").neutral_state(), None, modes)

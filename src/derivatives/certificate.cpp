@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "articula/contact/overruled.hpp"
 #include "articula/dynamics/crba.hpp"
 #include "articula/dynamics/force_switches.hpp"
 #include "impulse_work.hpp"
@@ -135,14 +136,19 @@ void ImpulseDerivatives::certify(GradientCertificate& certificate) const {
   const bool chosen = w.may_choose() && (!w.choice.found || w.choice.failed);
   certificate.one_sided =
       w.rates.one_sided() || chosen || at_force_kink(*w.model, w.step->free, w.settings.dt);
+  const bool limited = std::any_of(rows.items().begin(), rows.items().end(), [&](const Item& item) {
+    const bool limit = item.kind == RowKind::joint_limit || item.kind == RowKind::tendon_limit;
+    return limit && w.modes[rows.row_of(item)] == RowMode::hold;
+  });
   for (const Item& item : rows.items()) {
     const Island& island = rows.islands()[item.island];
     const int row = rows.row_of(item);
     // Friction that an end of a range has taken over is no equation: it may be at its bound. Where it is not,
     // it could hold the joint alone, and does so as soon as the end moves away.
     const bool dry = item.kind == RowKind::dry_friction || item.kind == RowKind::tendon_friction;
+    // Whichever end of its interval it is at.
+    if (dry && limited && overruled(rows, item, w.modes)) certificate.modes[row] = RowMode::hold;
     if (!w.relabelled && dry && w.modes[row] != rows.mode[row]) {
-      certificate.modes[row] = RowMode::hold;  // whichever end of its interval it is nearer to
       certificate.one_sided |= std::abs(rows.lam[row]) < all_of_it * rows.block(item).bound;
       continue;
     }
