@@ -59,6 +59,7 @@ class GradientCheck {
   bool is_held(const VectorX& dz, const Reference& reference);
   static bool agree(const Reference& one, const Reference& other, double scale);
   bool found_cold(const VectorX& dz);
+  bool searches_again();
   void check_adjoint(const MatrixX& by_state, const MatrixX& by_control, std::mt19937& random);
 
   const Model& model_;
@@ -72,6 +73,7 @@ class GradientCheck {
   StepSignature by_place_;           // rows of the undisturbed step, contacts told apart by their places
   GradientCertificate certificate_;
   double adjoint_error_ = 0.0, jacobian_error_ = 0.0, inconsistency_ = 0.0;
+  bool searches_again_ = false;                   // the step as it is finds one of several solutions
   bool tied_ = false;                             // contacts are told apart by their places
   bool moved_on_ = false;                         // some contact has other features than it had
   double noise_ = 0.0;                            // of what a step returns

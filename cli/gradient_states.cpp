@@ -317,8 +317,8 @@ class Trajectories {
   // Steps take joints to the very end of their range and leave them there, where there is no derivative if
   // dry friction alone could hold them, or if contacts leave the joint no way out. A step from a little
   // before it ends there all the same, and a robot with all its joints there stands on feet that are in one
-  // plane to the last digit, or is jammed: some joints are taken farther from it. Returns the dofs of the free
-  // bodies that such robots hang on.
+  // plane to the last digit, or is jammed: some joints are taken farther from it. Returns the dofs of the
+  // free bodies that such robots hang on.
   Flags leave_ends(State& state) {
     constexpr double at_end = 1e-9, near = 2e-5, far = 5e-3;  // far: of the range
     Flags bases = Flags::Constant(model_.nv(), false);
@@ -353,7 +353,8 @@ class Trajectories {
   // depend on each other there, and nowhere else, give its motion a pole in its tilt.
   void shift(CheckedState& found, const Flags& bases) {
     constexpr double a_little = 2e-5;
-    const bool everything = has(model_, ParameterKind::dry_friction) || touches_itself(found);
+    const bool everything =
+        has(model_, ParameterKind::dry_friction) || touches_itself(found) || lies_flat(found);
     const Flags moved = Flags::Constant(model_.nv(), everything) || places_of_bodies() || bases;
     if (!moved.any()) return;
     VectorX step(model_.nv());
@@ -396,6 +397,30 @@ class Trajectories {
     });
   }
 
+  // A robot on a fixed base whose contacts have more rows than it has joints: it came to rest level to the
+  // last digit, as above.
+  bool lies_flat(const CheckedState& start) {
+    const Step probe = simulation_.step(start.state, start.input);
+    if (!probe.ok()) return false;
+    const Simulation::Lease workspace(simulation_, probe.serial);
+    const ImpulseWork& work = *workspace->contact;
+    const ContactRows& rows = work.rows;
+    std::vector<int> more(work.constraints.trees.size());  // rows than dofs
+    for (size_t k = 0; k < more.size(); ++k) more[k] = -work.constraints.trees[k].width();
+    for (const Item& item : rows.items()) {
+      const Quad& quad = rows.quads()[item.quad];
+      if (item.kind == RowKind::contact && quad.tree[1] < 0 && rows.mode[rows.row_of(item)] != RowMode::free)
+        more[static_cast<size_t>(quad.tree[0])] += item.rows;
+    }
+    for (const JointIndex& joint : model_.structure().joints) {
+      if (joint.type != JointType::free) continue;
+      for (size_t k = 0; k < more.size(); ++k) {
+        if (work.constraints.trees[k].dof_begin == joint.dof) more[k] = 0;
+      }
+    }
+    return std::any_of(more.begin(), more.end(), [](int rows_beyond) { return rows_beyond > 0; });
+  }
+
   // Bodies that came to rest touch each other without a load, or creep at the least speed a solver can tell.
   void stir(State& state) {
     const double speed = chance(0.6) ? 0.1 : 1e-3;
@@ -422,8 +447,8 @@ class Trajectories {
     });
   }
 
-  // False where biases contradict each other: a step gives way to some of them, and has no derivative; nor has
-  // one in which what never overlaps touches.
+  // False where biases contradict each other: a step gives way to some of them, and has no derivative; nor
+  // has one in which what never overlaps touches.
   bool events_after(const CheckedState& start, Events& seen) {
     seen = {};
     const Step probe = simulation_.step(start.state, start.input);

@@ -34,6 +34,11 @@ bool DisturbedStep::take(const Model& model, double dt, const Input& input, Stat
       guess_.entries.clear();
     if (&model != model_ || varied_) contact_->set_numbers(model);
     varied_ = &model != model_;
+    // What pressed in the undisturbed step has a row at once, however fast it seems to part: it would be
+    // called for all the same, after a search for impulses without it.
+    for (const WarmStart::Entry& entry : guess_.entries) {
+      if (!held && entry.mode[0] == RowMode::hold) contact_->rows.call(entry.key);
+    }
     report_ = impulse_step(model, data_, *contact_, settings, input, state, guess_);
   }
   // Equations of held modes that were not solved are no step.

@@ -126,7 +126,9 @@ bool accept(Task& task, SolveStage stage) {
       std::copy(work.trial.begin(), work.trial.end(), task.lam);
       contact_velocities(problem, task.lam, task.sigma);
     }
-    if (!conclude(task, stage)) continue;
+    // Loads that grow without end obey any laws as well as one likes: they are those of biases that
+    // contradict each other, or of a jam.
+    if (loads_are_endless(problem, task.lam) || !conclude(task, stage)) continue;
     task.report.status = SolveStatus::multiple;
     return true;
   }

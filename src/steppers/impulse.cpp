@@ -215,8 +215,10 @@ FrozenModes freeze(const ImpulseWork& work) {
   return frozen;
 }
 
-StepReport impulse_step(const Model& model, Data& data, ImpulseWork& work, const ImpulseSettings& settings,
-                        const Input& input, State& state, WarmStart& warm) {
+namespace {
+
+StepReport take_step(const Model& model, Data& data, ImpulseWork& work, const ImpulseSettings& settings,
+                     const Input& input, State& state, WarmStart& warm) {
   StepReport report;
   const double h = settings.dt, gravity_step = h * norm(model.gravity());
   const bool held = settings.frozen != nullptr && !settings.frozen->saturation.actuator.empty();
@@ -232,7 +234,6 @@ StepReport impulse_step(const Model& model, Data& data, ImpulseWork& work, const
   add_speeds(model, data, work, state.v);  // last: velocities for v are what rows read
   for (size_t i = 0; i < work.speed.size(); ++i)
     work.contacts.reach[i] = 1.2 * h * work.speed[i] + h * gravity_step;
-  work.rows.begin();
   work.contacts.passing.clear();
   if (settings.frozen != nullptr) settings.frozen->call_passing(work.colliders, work.contacts);
   bool faster = true, settled = true;
@@ -265,14 +266,16 @@ StepReport impulse_step(const Model& model, Data& data, ImpulseWork& work, const
     // Without rows v+ is v_free: nothing is faster than expected, nor missing, but features may pass.
     const bool alone = work.rows.size() == 0 && work.rows.coasting().empty();
     faster = !alone && outran(model, data, work, h);
-    // Told of as long as another pass can heed it.
-    if (pass + 1 < most_passes && (!alone || may_pass(work.colliders, work.contacts))) {
-      if (alone) propagate_motion(model, data, work.v_next.data(), nullptr);
-      faster |= find_passing(work.colliders, data, work.contacts, h, settings.recovery_speed);
-    }
     if (!alone) work.rows.move_idle(model, data, work.colliders, work.contacts, h, state.q, work.v_next);
     work.idle_velocity = work.rows.least_idle_velocity();
     const bool missing = !alone && work.idle_velocity < 0.0;
+    // Asked of a motion that all rows have a share in, not of one on the way to it: which rows there are
+    // would depend on the way. Told of as long as another pass can heed it.
+    if (!faster && !missing && pass + 1 < most_passes &&
+        (!alone || may_pass(work.colliders, work.contacts))) {
+      if (alone) propagate_motion(model, data, work.v_next.data(), nullptr);
+      faster = find_passing(work.colliders, data, work.contacts, h, settings.recovery_speed);
+    }
     // Servos are settled for v_free, unless other rows were there before.
     if (alone && !faster && turns == 0) break;
     const bool saturates = measure_end_forces(model, work.free.forces, state.v, work.v_next) &&
@@ -313,6 +316,16 @@ StepReport impulse_step(const Model& model, Data& data, ImpulseWork& work, const
   state.v = work.v_next;
   state.activation = work.activation_next;
   state.time += h;
+  return report;
+}
+
+}  // namespace
+
+// What was called for, before the step or within it, has a row in this step alone.
+StepReport impulse_step(const Model& model, Data& data, ImpulseWork& work, const ImpulseSettings& settings,
+                        const Input& input, State& state, WarmStart& warm) {
+  const StepReport report = take_step(model, data, work, settings, input, state, warm);
+  work.rows.begin();
   return report;
 }
 

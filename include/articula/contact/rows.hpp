@@ -168,6 +168,7 @@ class ContactRows {
   double least_idle_velocity() const;
   // What parts or coasts more slowly than the settings ask has a row in all builds until `begin`.
   void call_idle(const RowSettings& settings);
+  void call(std::uint64_t key) { called_.push_back(key); }  // the same for this one
   void begin() { called_.clear(); }
 
   int size() const { return rows_; }
