@@ -123,8 +123,9 @@ void measure(const Scene& scene, const Case& c, Rival& rival, bool full, StepFig
     run(simulation, c, step);
     const double allocations = static_cast<double>(scope.count());
     if (rival.model) rival.api->set_option(rival.model.get(), "elliptic", law == Contact::ncp ? 1.0 : 0.0);
-    // In turns, so that noise hits both alike.
-    const int repeats = once > 0.5 ? 1 : full ? 20 : 5;
+    // In turns, so that noise hits both alike; and for long enough to outlast a slow moment of the machine.
+    const int lasting = static_cast<int>(std::clamp(0.1 / once, 5.0, 30.0));
+    const int repeats = once > 0.5 ? 1 : full ? std::max(lasting, 20) : lasting;
     std::vector<double> ours, theirs;
     for (int i = 0; i < repeats; ++i) {
       ours.push_back(processor_seconds([&] { run(simulation, c, step); }) / steps);
@@ -157,7 +158,7 @@ int usable_processors() {
 // Environments that differ in their velocities, on one thread and on two.
 void measure_batch(const Scene& scene, const Case& c, StepFigures& out) {
   constexpr int environments = 64;
-  constexpr double enough = 0.2;  // s, so that waking a thread does not count
+  constexpr double enough = 0.15;  // s, so that waking a thread does not count
   int length = 40;
   const auto time = [&](const Batch& batch) {
     BatchState x = batch.repeat(c.start);
