@@ -31,7 +31,7 @@ constexpr double to_boundary = 0.8;
 constexpr double sharp_bend = 0.7;            // cosine between tangents of successive points
 constexpr double most_relative_change = 0.6;  // of kappa, in a step
 // Of many impulses the smallest. Loads times this is what the end of the path misses a solution by.
-constexpr double softness = 1e-15;
+constexpr double path_softness = 1e-15;
 
 }  // namespace
 
@@ -173,7 +173,7 @@ double InteriorPoint::restore_point() {
 
 int InteriorPoint::follow_path(const ContactProblem& problem, const PathSettings& settings, double* lam) {
   scale(problem);
-  for (int i = 0; i < size_; ++i) G_[i * size_ + i] += softness;
+  for (int i = 0; i < size_; ++i) G_[i * size_ + i] += path_softness;
   list_cones(problem);
   double kappa = start_path(problem, settings.start), stride = 0.5;
   const double largest = 4.0 * kappa;
