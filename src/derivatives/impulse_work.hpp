@@ -49,6 +49,8 @@ struct ImpulseDerivatives::Work {
   // least_slack.cpp
   bool grants_slack(bool with_parameters) const;
   void find_slack(bool with_parameters);
+  bool find_slack_by_parameters();
+  void add_slack_by_state(const double* y2, VectorX& by_z);
   void add_slack_row(int island, int row, double by);
   double slack_shift(const std::vector<double>& y) const;
   void find_slack_impulses();
@@ -105,6 +107,7 @@ struct ImpulseDerivatives::Work {
   void soft_along(const ConstVectorRef& dz, VectorRef dw);
   void soft_against(VectorRef w_bar, VectorRef z_bar);
   void soft_product(int side, const ConstVectorRef& v_bar, bool with_parameters, VectorX& y, VectorX& part);
+  void find_soft_columns();
   void soft_columns();
   void add_softening_along(const ConstVectorRef& dz);
   void add_softening_against(VectorRef z_bar) const;
@@ -181,6 +184,8 @@ struct ImpulseDerivatives::Work {
     std::unique_ptr<Shifted> side[sides];
     MatrixX weight_rates;   // items x inputs: dR/dz
     MatrixX ways, measure;  // Z: unknowns x choices; (top rows of Z)^+: choices x nv
+    bool columns_found = false;
+    RowMatrix columns;  // choices (or dofs, if all is theirs) x first inputs, up to the controls
   } soft;
   // Of such a step: how soft the laws of each island are (or none is), and how its weights change.
   std::vector<double> softness;

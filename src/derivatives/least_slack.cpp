@@ -56,14 +56,34 @@ void ImpulseDerivatives::Work::find_slack(bool with_parameters) {
   slack.found = true;
   slack.with_parameters = with_parameters;
   const ContactRows& rows = step->rows;
-  const int inputs = residual.inputs().size, used = used_inputs(with_parameters);
-  slack.by_input.setZero(rows.size(), used);
+  const int theta = residual.inputs().theta;
+  slack.by_input.setZero(rows.size(), used_inputs(with_parameters));
+  // As if it did not change where that is not known; the certificate says one-sided wherever slack is
+  // granted.
+  if (with_parameters && !find_slack_by_parameters()) slack.by_input.setZero();
+  slack.by_input.leftCols(std::min<Eigen::Index>(theta, slack.by_input.cols())).setZero();
+  if (!grants_slack(false)) return;
+  find_slack_impulses();
+  const int used = used_inputs(false);
+  VectorX unit = VectorX::Zero(rows.size()), by_z(residual.inputs().size);
+  for (int i = 0; i < rows.size(); ++i) {
+    if (modes[i] != RowMode::hold) continue;
+    by_z.head(used).setZero();
+    unit[i] = 1.0;
+    add_slack_by_state(unit.data(), by_z);
+    unit[i] = 0.0;
+    slack.by_input.row(i).head(used) = by_z.head(used).transpose();
+  }
+}
+
+// False if that is not known.
+bool ImpulseDerivatives::Work::find_slack_by_parameters() {
+  const ContactRows& rows = step->rows;
   const VectorX no_motion = VectorX::Zero(nv);
-  VectorX by_z(inputs);
-  bool failed = false;
+  VectorX by_z(residual.inputs().size);
   for (size_t k = 0; k < rows.islands().size(); ++k) {
     LawSystem& law = laws[k];
-    if (!grants(law, with_parameters)) continue;
+    if (!grants(law, true)) continue;
     const int begin = rows.islands()[k].row_begin;
     std::vector<double> y(rows.size(), 0.0);
     law.slack_impulses(rows.sigma.data() + begin, y.data() + begin);
@@ -72,22 +92,20 @@ void ImpulseDerivatives::Work::find_slack(bool with_parameters) {
       const auto granted = [&](int i) { return y[i] != 0.0 && is_slack(law, rows.sigma[i]); };
       bool any = false;
       for (int i = n; i < n + item.rows; ++i) any = any || granted(i);
-      if (!any || !moves_weights(law, with_parameters)) continue;
+      if (!any || !moves_weights(law, true)) continue;
       by_z.setZero();
-      failed |= !add_weight_rate(item, with_parameters, 1.0, by_z);
+      if (!add_weight_rate(item, true, 1.0, by_z)) return false;
       for (int i = n; i < n + item.rows; ++i) {
-        if (granted(i)) slack.by_input.row(i) -= y[i] * by_z.head(used).transpose();
+        if (granted(i)) slack.by_input.row(i) -= y[i] * by_z.transpose();
       }
     }
     const double by = slack_shift(y);
-    for (int side = 0; side < 2; ++side)
-      failed |= !shift_step(no_motion, y, still, side == 0 ? by : -by, side);
-    if (failed) {  // as if it did not change; the certificate says one-sided wherever slack is granted
-      slack.by_input.setZero();
-      return;
+    for (int side = 0; side < 2; ++side) {
+      if (!shift_step(no_motion, y, still, side == 0 ? by : -by, side)) return false;
     }
     for (int i = begin; i < begin + rows.islands()[k].rows; ++i) add_slack_row(static_cast<int>(k), i, by);
   }
+  return true;
 }
 
 // y of all islands that are granted slack.
@@ -147,27 +165,14 @@ bool ImpulseDerivatives::Work::add_slack_against(int island, const double* y2, V
   return true;
 }
 
-// z_bar += (what slack adds by z)^T y2, all rows together. Where that is not known it is as if slack did not
-// change.
-void ImpulseDerivatives::Work::slack_against(const double* y2, VectorRef z_bar) {
+// by_z += (what slack adds by the state)^T y2, of the slack that the state feels; after find_slack_impulses.
+void ImpulseDerivatives::Work::add_slack_by_state(const double* y2, VectorX& by_z) {
   const ContactRows& rows = step->rows;
-  VectorX by_z(z_bar.size());
-  if (wants_parameters) {
-    bool known = true;
-    by_z.setZero();
-    for (size_t k = 0; k < rows.islands().size() && known; ++k)
-      known = !grants(laws[k], true) || add_slack_against(static_cast<int>(k), y2, by_z);
-    if (known) z_bar += by_z;
-    return;
-  }
-  find_slack_impulses();
   VectorX eta = VectorX::Zero(nv);
   for (size_t k = 0; k < rows.islands().size(); ++k) {
     if (grants(laws[k], false)) eta += slack_covector(static_cast<int>(k), y2);
   }
-  impulses_against(slack.y.data(), eta.data(), z_bar.data() + residual.inputs().q);
-  const int used = used_inputs(false);
-  by_z.head(used).setZero();
+  impulses_against(slack.y.data(), eta.data(), by_z.data() + residual.inputs().q);
   for (const Item& item : rows.items()) {
     const int n = rows.row_of(item);
     double share = 0.0;
@@ -175,7 +180,27 @@ void ImpulseDerivatives::Work::slack_against(const double* y2, VectorRef z_bar) 
     for (int i = n; i < n + item.rows; ++i) share -= slack.y[i] * y2[i];
     if (share != 0.0) add_weight_rate(item, false, share, by_z);
   }
-  z_bar.head(used) += by_z.head(used);
+}
+
+// z_bar += (what slack adds by z)^T y2, all rows together. By parameters, where that is not known, it is as
+// if slack did not change.
+void ImpulseDerivatives::Work::slack_against(const double* y2, VectorRef z_bar) {
+  const ContactRows& rows = step->rows;
+  VectorX by_z(z_bar.size());
+  if (grants_slack(false)) {
+    const int used = used_inputs(false);
+    find_slack_impulses();
+    by_z.head(used).setZero();
+    add_slack_by_state(y2, by_z);
+    z_bar.head(used) += by_z.head(used);
+  }
+  if (!wants_parameters) return;
+  bool known = true;
+  by_z.setZero();
+  for (size_t k = 0; k < rows.islands().size() && known; ++k)
+    known = !grants(laws[k], true) || add_slack_against(static_cast<int>(k), y2, by_z);
+  const Eigen::Index many = z_bar.size() - residual.inputs().theta;
+  if (known) z_bar.tail(many) += by_z.tail(many);
 }
 
 // For all columns: row_columns holds dsigma, of which  -dR y - R dy  is the slack's.

@@ -132,13 +132,14 @@ void ImpulseDerivatives::Work::find_soft_ways() {
 // False if there is no need for it, or soft laws lead elsewhere.
 bool ImpulseDerivatives::Work::find_soft_limit(bool with_parameters, bool of_yielding) {
   const ContactRows& rows = step->rows;
-  soft.active = false;
+  soft.active = soft.columns_found = false;
   soft.softness[0].assign(rows.islands().size(), 0.0);
   bool yields = false;
   soft.whole = false;
   for (size_t k = 0; k < rows.islands().size(); ++k) {
     if (laws[k].regular()) continue;
-    if (laws[k].grants_slack(with_parameters)) {
+    // Slack that the state does not feel is less than what extrapolation leaves, some 1e-9.
+    if (laws[k].grants_slack(false)) {
       soft.softness[0][k] = hardest;
       soft.whole |= laws[k].slack_slides();
     }
@@ -205,35 +206,44 @@ void ImpulseDerivatives::Work::soft_along(const ConstVectorRef& dz, VectorRef dw
     dw += soft.ways * (soft.measure * dv);
 }
 
-// The same for all columns; blocks holds dv+ of the hard laws. Of few choices, products of Z_v^+ with the
-// derivatives of soft laws are cheaper than the derivatives.
-void ImpulseDerivatives::Work::soft_columns() {
+// What soft laws say of the choices by the first inputs, up to the controls: Z_v^+ D, or all of D. Of few
+// choices, products with the derivatives of soft laws are cheaper than the derivatives.
+void ImpulseDerivatives::Work::find_soft_columns() {
+  if (soft.columns_found) return;
+  soft.columns_found = true;
   constexpr int few = 3;
-  const int many = static_cast<int>(soft.ways.cols());
-  if (many == 0 && !soft.whole) return;
+  const int many = static_cast<int>(soft.ways.cols()), inputs = residual.inputs().force;
+  soft.columns.setZero(soft.whole ? nv : many, inputs);
   if (!soft.whole && many <= few) {
-    const int inputs = residual.inputs().force;
     VectorX y(nv + step->rows.size()), part(residual.inputs().size);
-    RowMatrix t = -soft.measure * blocks;
     for (int k = 0; k < many; ++k) {
       for (int side = 0; side < SoftLimit::sides; ++side) {
         soft_product(side, soft.measure.row(k).transpose(), false, y, part);
-        t.row(k).head(inputs) += weights[side] * part.head(inputs).transpose();
+        soft.columns.row(k) += weights[side] * part.head(inputs).transpose();
       }
     }
-    blocks.leftCols(inputs) += soft.ways.topRows(nv) * t.leftCols(inputs);
     return;
   }
-  RowMatrix dv = -blocks;
   for (int side = 0; side < SoftLimit::sides; ++side) {
     Work& there = *soft.side[side]->derivatives.work_;
     there.velocity_columns();
-    dv += weights[side] * there.blocks;
+    if (soft.whole)
+      soft.columns += weights[side] * there.blocks.leftCols(inputs);
+    else
+      soft.columns += weights[side] * (soft.measure * there.blocks.leftCols(inputs));
   }
+}
+
+// The same as soft_along for all columns; blocks holds dv+ of the hard laws.
+void ImpulseDerivatives::Work::soft_columns() {
+  if (soft.ways.cols() == 0 && !soft.whole) return;
+  find_soft_columns();
+  const int inputs = residual.inputs().force;
   if (soft.whole)
-    blocks += dv;
+    blocks.leftCols(inputs) = soft.columns;
   else
-    blocks += soft.ways.topRows(nv) * (soft.measure * dv);
+    blocks.leftCols(inputs) +=
+        soft.ways.topRows(nv) * (soft.columns - RowMatrix(soft.measure * blocks.leftCols(inputs)));
 }
 
 // part = (dv+/dz)^T v_bar of soft laws.
@@ -249,16 +259,20 @@ void ImpulseDerivatives::Work::soft_product(int side, const ConstVectorRef& v_ba
 }
 
 // z_bar -= (dr/dz)^T (dr/dw)^-T (the part of w_bar that is felt by soft laws); on return w_bar is the rest.
+// By the first inputs it is a product with the columns, so that Jacobians and products are one to rounding:
+// products with soft laws have some nine digits in common.
 void ImpulseDerivatives::Work::soft_against(VectorRef w_bar, VectorRef z_bar) {
   if (soft.ways.cols() == 0 && !soft.whole) return;
-  const VectorX v_bar = soft.whole ? VectorX(w_bar.head(nv))
-                                   : VectorX(soft.measure.transpose() * (soft.ways.transpose() * w_bar));
-  const int used = used_inputs(wants_parameters);
+  find_soft_columns();
+  const VectorX felt = soft.whole ? VectorX(w_bar.head(nv)) : VectorX(soft.ways.transpose() * w_bar);
+  const VectorX v_bar = soft.whole ? felt : VectorX(soft.measure.transpose() * felt);
+  const int first = residual.inputs().force, others = used_inputs(wants_parameters) - first;
   VectorX y(w_bar.size()), part(z_bar.size());
   for (int side = 0; side < SoftLimit::sides; ++side) {
     soft_product(side, v_bar, wants_parameters, y, part);
-    z_bar.head(used) += weights[side] * part.head(used);
+    z_bar.segment(first, others) += weights[side] * part.segment(first, others);
   }
+  z_bar.head(first) += soft.columns.transpose() * felt;
   w_bar.head(nv) -= v_bar;
 }
 

@@ -74,7 +74,7 @@ void ImpulseDerivatives::Work::inertia_against(const double* u, double factor, d
 // by_z += factor dR/dz
 bool ImpulseDerivatives::Work::add_weight_rate(const Item& item, bool with_parameters, double factor,
                                                VectorX& by_z) {
-  if (with_parameters) return add_weight_rate_beside(item, factor, by_z);
+  if (with_parameters && !add_weight_rate_beside(item, factor, by_z)) return false;
   const ContactRows& rows = step->rows;
   const int n = rows.row_of(item);
   // Rows of single dofs stay what they are.
@@ -101,8 +101,8 @@ bool ImpulseDerivatives::Work::add_weight_rate(const Item& item, bool with_param
   return true;
 }
 
-// Minus the derivative of u . r1 that a shift of w by (u, 2 e_i) brings; r1 is linear in w, so that one side
-// is enough.
+// By parameters: minus the derivative of u . r1 that a shift of w by (u, 2 e_i) brings; r1 is linear in w, so
+// that one side is enough.
 bool ImpulseDerivatives::Work::add_weight_rate_beside(const Item& item, double factor, VectorX& by_z) {
   const ContactRows& rows = step->rows;
   std::vector<double> lam(rows.size(), 0.0);
@@ -123,7 +123,8 @@ bool ImpulseDerivatives::Work::add_weight_rate_beside(const Item& item, double f
       there.want_parameters(true);
       z.setZero();
       there.residual_against(eta, z);
-      by_z += (side == 0 ? 1.0 : -1.0) * factor / (by * item.rows) * z;
+      const Eigen::Index many = z.size() - residual.inputs().theta;
+      by_z.tail(many) += (side == 0 ? 1.0 : -1.0) * factor / (by * item.rows) * z.tail(many);
     }
     lam[i] = 0.0;
   }
