@@ -124,7 +124,7 @@ void measure(const Scene& scene, const Case& c, Rival& rival, bool full, StepFig
     const double allocations = static_cast<double>(scope.count());
     if (rival.model) rival.api->set_option(rival.model.get(), "elliptic", law == Contact::ncp ? 1.0 : 0.0);
     // In turns, so that noise hits both alike; and for long enough to outlast a slow moment of the machine.
-    const int lasting = static_cast<int>(std::clamp(0.1 / once, 5.0, 30.0));
+    const int lasting = static_cast<int>(std::clamp(0.25 / once, 7.0, 30.0));
     const int repeats = once > 0.5 ? 1 : full ? std::max(lasting, 20) : lasting;
     std::vector<double> ours, theirs;
     for (int i = 0; i < repeats; ++i) {
@@ -158,7 +158,7 @@ int usable_processors() {
 // Environments that differ in their velocities, on one thread and on two.
 void measure_batch(const Scene& scene, const Case& c, StepFigures& out) {
   constexpr int environments = 64;
-  constexpr double enough = 0.15;  // s, so that waking a thread does not count
+  constexpr double enough = 0.1;  // s, so that waking a thread does not count
   int length = 40;
   const auto time = [&](const Batch& batch) {
     BatchState x = batch.repeat(c.start);
@@ -203,7 +203,9 @@ StepFigures measure_steps(bool full) {
       const Case c = prepare(scene, path, steps);
       Rival rival(api, path, c);
       measure(scene, c, rival, full, out);
-      if (two_cores) measure_batch(scene, c, out);
+      // Of our own, where theirs are at hand, only in full.
+      const bool batch = full || *scene.file != '\0' || !shared;
+      if (two_cores && batch) measure_batch(scene, c, out);
     } catch (const std::exception& error) {
       out.notes.push_back(fmt::format("{}: {}", scene.name, error.what()));
     }

@@ -124,7 +124,7 @@ Outcome pivot_on(Task& task, double& softness) {
     const int contradictions =
         update_modes(problem, softness, task.lam, task.sigma, work.motion, careful, task.guess, task.slides);
     if (contradictions > 0) {
-      if (task.hasty && contradictions > fewest + 4) break;
+      if (task.hasty && contradictions > fewest + 2) break;
       idle = contradictions < fewest ? 0 : idle + 1;
       fewest = std::min(fewest, contradictions);
       if (idle > (careful ? 10 : 4)) break;
