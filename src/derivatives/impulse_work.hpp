@@ -209,8 +209,8 @@ struct ImpulseDerivatives::Work {
     RowMatrix blocks, rows;  // nv and rows x dofs
   } slack;
   bool wants_choice = true;
-  bool examines =
-      false;  // only whether parameters can be followed: slack that little is felt of is left alone
+  // Only whether parameters can be followed is asked: slack that the state does not feel is left alone.
+  bool examines = false;
   double not_followed = 0.0;   // of the last direction: friction at its bound that it would make slide
   double cannot_follow = 0.0;  // of the parameters that were examined
   VectorX chosen;              // unknowns

@@ -76,7 +76,7 @@ void ImpulseDerivatives::Work::find_slack(bool with_parameters) {
   }
 }
 
-// False if that is not known.
+// Row by row, for directions; false if that is not known.
 bool ImpulseDerivatives::Work::find_slack_by_parameters() {
   const ContactRows& rows = step->rows;
   const VectorX no_motion = VectorX::Zero(nv);
@@ -141,10 +141,9 @@ bool ImpulseDerivatives::Work::add_slack_against(int island, const double* y2, V
   std::vector<double> y(rows.size(), 0.0);
   laws[island].slack_impulses(rows.sigma.data() + rows.islands()[island].row_begin,
                               y.data() + rows.islands()[island].row_begin);
-  const bool moves = moves_weights(laws[island], true);
   for (const Item& item : rows.items()) {
-    if (!moves) break;
     double share = 0.0;
+    if (!moves_weights(laws[island], true)) break;
     for (int i = rows.row_of(item); i < rows.row_of(item) + item.rows; ++i) {
       if (is_slack(laws[island], rows.sigma[i])) share -= y[i] * y2[i];
     }
@@ -238,7 +237,7 @@ void ImpulseDerivatives::Work::add_slack_columns() {
   }
 }
 
-// -R_i dy_i = eta . dJ^T y,  eta = Mhat^-1 J^T K^-1 e_i R_i
+// Of parameters, one row:  -R_i dy_i = eta . dJ^T y,  eta = Mhat^-1 J^T K^-1 e_i R_i
 void ImpulseDerivatives::Work::add_slack_row(int island, int row, double by) {
   const ContactRows& rows = step->rows;
   const int begin = rows.islands()[island].row_begin;
@@ -254,7 +253,7 @@ void ImpulseDerivatives::Work::add_slack_row(int island, int row, double by) {
   eta.head(nv) = -scratch;  // lam = -K^-1 c
   for (int side = 0; side < 2; ++side) {
     ImpulseDerivatives& there = shifted[side]->derivatives;
-    there.want_parameters(slack.with_parameters);
+    there.want_parameters(true);
     z.head(slack.by_input.cols()).setZero();
     there.residual_against(eta, z);
     slack.by_input.row(row) += (side == 0 ? 0.5 : -0.5) / by * z.head(slack.by_input.cols()).transpose();
