@@ -478,5 +478,21 @@ TEST(contact_frame, rates_agree_with_differences) {
   }
 }
 
+// Friction of a pyramid is mu along its tangents only: that should be where people push.
+TEST(contact_frame, pyramids_stand_along_the_axes_of_floors_and_walls_and_along_slopes) {
+  for (const Vector3& axis : {Vector3(1, 0, 0), Vector3(0, 1, 0), Vector3(0, 0, 1)}) {
+    for (double side : {-1.0, 1.0}) {
+      const ContactFrame frame = pyramid_frame(Vec3(Vector3(side * axis)));
+      EXPECT_EQ(frame.t1.eigen().cwiseAbs().maxCoeff(), 1.0);
+      EXPECT_EQ(frame.t2.eigen().cwiseAbs().maxCoeff(), 1.0);
+    }
+  }
+  for (double tilt = -1.1; tilt < 1.1; tilt += 0.1) {
+    const double s = std::sin(tilt), c = std::cos(tilt);
+    EXPECT_LT(std::abs(pyramid_frame(Vec3(s, 0, c)).t2.eigen().dot(Vector3(c, 0, -s))), 1e-15);
+    EXPECT_LT(std::abs(pyramid_frame(Vec3(0, s, c)).t1.eigen().dot(Vector3(0, c, -s))), 1e-15);
+  }
+}
+
 }  // namespace
 }  // namespace articula::testing::derivatives_test

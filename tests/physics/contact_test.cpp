@@ -18,43 +18,47 @@ const auto both_laws = {FrictionLaw::cone, FrictionLaw::pyramid};
 // x = v^2 / (2 mu g) in the limit h -> 0; at step h the block stops after x + O(h), extrapolated in h.
 TEST(contact, a_sliding_block_stops_after_v_squared_over_two_mu_g) {
   const double mu = 0.3, v = 2.0;
-  const auto distance = [&](double h) {
-    Description d = empty_world();
-    add_floor(d, {.friction = mu});
-    add_box(d, "block", {0.2, 0.2, 0.05}, 2.0, {0, 0, 0.05}, {.friction = mu});
-    Scene scene(d, h);
-    scene.velocity(0)[0] = v;
-    scene.run(static_cast<int>(1.0 / h));
-    EXPECT_LT(scene.state.v.norm(), 1e-12);
-    return scene.position(0)[0];
-  };
-  // v is a whole number of steps of mu g h for none of these, so the last step is cut: three levels.
-  const double h = v / (mu * g) / 400.0;
-  const double coarse = distance(h), fine = distance(h / 2);
-  EXPECT_NEAR(2.0 * fine - coarse, v * v / (2.0 * mu * g), 1e-6);
+  for (const FrictionLaw law : both_laws) {
+    for (const int axis : {0, 1}) {
+      const auto distance = [&](double h) {
+        Description d = empty_world();
+        add_floor(d, {.friction = mu});
+        add_box(d, "block", {0.2, 0.2, 0.05}, 2.0, {0, 0, 0.05}, {.friction = mu});
+        Scene scene(d, h, law);
+        scene.velocity(0)[axis] = v;
+        scene.run(static_cast<int>(1.0 / h));
+        EXPECT_LT(scene.state.v.norm(), 1e-12);
+        EXPECT_LT(std::abs(scene.position(0)[1 - axis]), 1e-12) << "it slides straight";
+        return scene.position(0)[axis];
+      };
+      const double h = v / (mu * g) / 400.0;
+      const double coarse = distance(h), fine = distance(h / 2);
+      EXPECT_NEAR(2.0 * fine - coarse, v * v / (2.0 * mu * g), 1e-6);
+    }
+  }
 }
 
 TEST(contact, a_block_on_an_incline_sticks_below_and_slides_above_the_angle_of_friction) {
-  const double mu = 0.4;
-  for (FrictionLaw law : both_laws) {
-    for (double side : {-1.0, 1.0}) {
-      const double tilt = std::atan(mu) + side * 1e-6;
-      Description d = empty_world();
-      // The pyramid's bound is exact along its tangents only: gravity is turned instead of the plane.
-      d.gravity = {g * std::sin(tilt), 0.0, -g * std::cos(tilt)};
-      if (law == FrictionLaw::pyramid) {
-        const collision::ContactFrame frame = collision::pyramid_frame(Vec3(0, 0, 1));
-        d.gravity = frame.t1.eigen() * g * std::sin(tilt) - Vector3::UnitZ() * g * std::cos(tilt);
+  const double mu = 0.4, limit = std::atan(mu);
+  // The floor is tilted about an axis in it; x, y and their opposites: the pyramid's bound is exact along its
+  // tangents, which are along and across these slopes.
+  for (const Vector3& axis : {Vector3(0, 1, 0), Vector3(0, -1, 0), Vector3(1, 0, 0), Vector3(-1, 0, 0)}) {
+    for (FrictionLaw law : both_laws) {
+      for (double side : {-1.0, 1.0}) {
+        const double tilt = limit + side * 1e-6;
+        const Quaternion turn(Eigen::AngleAxisd(tilt, axis));
+        Description d = empty_world();
+        add_floor(d, {.friction = mu});
+        d.geometries.back().pose.rotation = turn;
+        add_box(d, "block", {0.2, 0.2, 0.05}, 2.0, turn * Vector3(0, 0, 0.05), {.friction = mu}, turn);
+        Scene scene(d, 0.001, law);
+        scene.run(100);
+        const double speed = scene.velocity(0).norm();
+        if (side < 0.0)
+          EXPECT_LT(speed, 1e-12);
+        else
+          EXPECT_NEAR(speed, 0.1 * g * std::cos(tilt) * (std::tan(tilt) - mu), 1e-9);
       }
-      add_floor(d, {.friction = mu});
-      add_box(d, "block", {0.2, 0.2, 0.05}, 2.0, {0, 0, 0.05}, {.friction = mu});
-      Scene scene(d, 0.001, law);
-      scene.run(100);
-      const double speed = scene.velocity(0).norm();
-      if (side < 0.0)
-        EXPECT_LT(speed, 1e-12);
-      else
-        EXPECT_NEAR(speed, 0.1 * g * std::cos(tilt) * (std::tan(tilt) - mu), 1e-9);
     }
   }
 }

@@ -68,8 +68,9 @@ struct ContactFrame {
 ContactFrame cone_frame(Vec3 n);
 ContactFrame cone_frame_rate(const ContactFrame& frame, Vec3 dn);
 
-// For pyramids, whose results do depend on them: t1 is a fixed direction, off all axes, projected. Near its
-// pole (n within `pole_angle` of it, flagged by near_pole) the frame turns fast.
+// For pyramids, whose results do depend on them: x and y on a floor, along and across the slope of what is
+// tilted about x or y, and smooth in n but for one direction and its opposite. There (n within `pole_angle`
+// of it, flagged by near_pole) the frame turns fast.
 ContactFrame pyramid_frame(Vec3 n);
 ContactFrame pyramid_frame_rate(const ContactFrame& frame, Vec3 dn);
 inline constexpr double pole_angle = 0.1;
