@@ -248,9 +248,11 @@ namespace {
 
 // Of a contact that yields, or was thought to slide, sigma_N and sigma_T are in equations that are nearly
 // combinations of others: some 1e-12 of the velocities are left. By its motion it holds, and sigma = 0 says
-// more.
+// more. Unless that is all by which equations are missed as well: biases contradict each other by as much,
+// which no impulse takes away.
 void stand_still(Task& task) {
   constexpr double rounding = 1e-15, borne = 1e-10;  // borne: what forces then leave their cones by
+  constexpr double as_much = 2.0;
   const ContactProblem& problem = task.problem;
   std::vector<RowMode>& mode = task.work.still_mode;
   mode.assign(task.mode, task.mode + problem.size);
@@ -262,7 +264,8 @@ void stand_still(Task& task) {
     motion = std::max(motion, std::abs(task.sigma[i]));
     creeps = creeps || task.guess[i] != RowMode::hold;
   }
-  if (!creeps || motion <= rounding * problem.velocity_scale) return;
+  const double missed = as_much * task.work.system.equation_error();
+  if (!creeps || motion <= std::max(rounding * problem.velocity_scale, missed)) return;
   std::vector<double>&lam = task.work.still, &sigma = task.work.still_sigma;
   lam.assign(task.lam, task.lam + problem.size);
   sigma.assign(task.sigma, task.sigma + problem.size);
