@@ -32,9 +32,13 @@ bool same_unknown(const ModeUnknown& a, const ModeUnknown& b) {
          std::equal(a.equation, a.equation + a.tangents, b.equation);
 }
 
-// B_k^T g, with g from the unknown's row on
+// B_k^T g, with g from the unknown's row on. Nearly all contacts have two tangents.
 double dot_along(const ModeUnknown& u, const double* g) {
   double sum = u.across ? 0.0 : g[0];
+  if (u.tangents == 2) {
+    sum += u.along[0] * g[1];
+    return sum + u.along[1] * g[2];
+  }
   for (int i = 0; i < u.tangents; ++i) sum += u.along[i] * g[1 + i];
   return sum;
 }
@@ -121,9 +125,11 @@ void ModeSystem::take_condensed(int lead, int kept) {
     double* row = lu_.row(k);
     if (kept == lead) std::copy(from, from + lead, row);
     for (int w = kept; w < n; ++w) row[w] = beside[rows_[w]];
-    for (int w : mixed_) {
-      if (w >= kept) row[w] = dot_along(unknowns_[w], beside + rows_[w]);
-    }
+  }
+  for (int w : mixed_) {
+    if (w < kept) continue;
+    const ModeUnknown& u = unknowns_[w];
+    for (int k = 0; k < lead; ++k) lu_.row(k)[w] = dot_along(u, condensed_.leading_row(k) + lead + rows_[w]);
   }
   for (int k = kept; k < n; ++k) {
     const ModeUnknown& u = unknowns_[k];
