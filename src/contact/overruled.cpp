@@ -24,6 +24,13 @@ Place place_of(const ContactRows& rows, const Item& item) {
   return quad.tree[1] < 0 ? place : Place{};
 }
 
+// Few rows touch the place at all: asked first.
+bool acts_only_on(const ContactRows& rows, const Item& item, const Place& place) {
+  const Quad& quad = rows.quads()[item.quad];
+  return quad.tree[0] == place.tree && place.dof < quad.used[0] &&
+         rows.J()[quad.at[0] + place.dof][item.lane] != 0.0 && place_of(rows, item) == place;
+}
+
 // Tangents of a contact in a planar robot both see its one direction.
 bool parallel(const ContactProblem& problem, int i, int j) {
   const double gi = problem.g(i, i), gj = problem.g(j, j), gij = problem.g(i, j);
@@ -86,7 +93,7 @@ bool overruled(const ContactRows& rows, const Item& friction, const std::vector<
   const Place place = place_of(rows, friction);
   return place.dof >= 0 && std::any_of(rows.items().begin(), rows.items().end(), [&](const Item& item) {
            return item.kind == RowKind::joint_limit && modes[rows.row_of(item)] == RowMode::hold &&
-                  place_of(rows, item) == place;
+                  acts_only_on(rows, item, place);
          });
 }
 
