@@ -187,7 +187,7 @@ BatchRollout Batch::rollout(const BatchState& x, int steps, const ConstMatrixRef
   result.steps = steps;
   BatchState path;
   articula::size(path, model, columns * size());
-  result.taken = Eigen::VectorXi::Constant(size(), steps);
+  result.taken.resize(size());
   result.worst.resize(size());
   result.warm.resize(size());
   threads_->for_each([&](BatchWorker& worker, int e) {
@@ -196,15 +196,19 @@ BatchRollout Batch::rollout(const BatchState& x, int steps, const ConstMatrixRef
     guess(warm.empty() ? nullptr : &warm[e], worker.step.warm);
     worker.step.input.controls.resize(0);
     store(worker.start, path, e * columns);
+    StepReport worst;  // written once: those of neighbours share a line of the cache, and other threads write
+    int taken = steps;
     for (int i = 0; i < steps; ++i) {
-      if (result.taken[e] == steps) {
+      if (taken == steps) {
         if (controls.size() > 0) worker.step.input.controls = controls.col(e * steps + i);
         worker.workspace.step(worker.step.next, worker.step.input, worker.step);
-        add_report(result.worst[e], worker.step.report);
-        if (!worker.step.ok()) result.taken[e] = i;
+        add_report(worst, worker.step.report);
+        if (!worker.step.ok()) taken = i;
       }
       store(worker.step.next, path, e * columns + i + 1);
     }
+    result.worst[e] = worst;
+    result.taken[e] = taken;
     keep(worker.step.warm, result.warm[e]);
   });
   result.q = std::move(path.q);
