@@ -50,7 +50,7 @@ void ModeSystem::reserve(int rows, int blocks) {
   leading_.reserve(rows);
   others_.reserve(rows);
   for (std::vector<double>* vector :
-       {&x_, &kept_, &step_, &null_part_, &combined_, &fixed_, &moved_, &centre_})
+       {&x_, &kept_, &step_, &null_part_, &combined_, &fixed_, &moved_, &centre_, &turned_lam_})
     vector->reserve(rows);
 }
 
@@ -367,9 +367,60 @@ bool ModeSystem::harden(const ContactProblem& problem, const RowMode* mode, Slid
     return std::any_of(problem.blocks.begin(), problem.blocks.end(),
                        [&](const Block& block) { return on_cone(block, mode, wanted); });
   };
-  const bool sliding = any(RowMode::slide);
-  if (!directions_settled && any(RowMode::yield) && !settle_directions(problem, mode, slides, lam, sigma))
-    return false;
+  const bool sliding = any(RowMode::slide), yielding = any(RowMode::yield);
+  if (!directions_settled && yielding && !settle_directions(problem, mode, slides, lam, sigma)) return false;
+  if (!turn_hard(problem, mode, slides, sliding, false, lam, sigma)) return false;
+  if (!yielding || !turns_off_cone(problem, mode)) return true;
+  const double before = contact_residual(problem, lam, sigma);
+  turned_lam_.assign(lam, lam + problem.size);
+  list_unknowns(problem, mode, slides, unknowns_, late_);
+  fix_yielding_directions(mode);
+  start_from(lam);
+  if (factor_system(problem, softness_) && turn_hard(problem, mode, slides, sliding, true, lam, sigma) &&
+      contact_residual(problem, lam, sigma) < before)
+    return true;
+  std::copy(turned_lam_.begin(), turned_lam_.end(), lam);
+  contact_velocities(problem, lam, sigma);
+  return set_modes(problem, mode, slides);
+}
+
+// y of what yields is E^T sigma over a compliance of order eps. Where biases contradict each other by 1e-12,
+// so that something is left of sigma, forces turn by 1e-4, and are beyond their cone by half the square.
+bool ModeSystem::turns_off_cone(const ContactProblem& problem, const RowMode* mode) const {
+  constexpr double borne = 1e-10;  // relative to the velocities
+  for (std::size_t k = 0; k < unknowns_.size(); ++k) {
+    const Unknown& u = unknowns_[k];
+    if (!u.across || mode[u.row + 1] != RowMode::yield) continue;
+    const auto normal = std::find_if(unknowns_.begin(), unknowns_.end(),
+                                     [&](const Unknown& other) { return other.row == u.row; });
+    const double load = x_[normal - unknowns_.begin()];
+    if (u.weight * x_[k] * x_[k] > 2.0 * borne * problem.velocity_scale * load) return true;
+  }
+  return false;
+}
+
+// y = -E^T sigma / R: nothing, as long as sigma is.
+void ModeSystem::fix_yielding_directions(const RowMode* mode) {
+  for (Unknown& u : unknowns_) {
+    if (u.across && mode[u.row + 1] == RowMode::yield) u.compliance = u.weight;
+  }
+}
+
+// Whether all that slides does so much faster than equations are missed by.
+bool ModeSystem::slides_clearly(const ContactProblem& problem, const RowMode* mode,
+                                const double* sigma) const {
+  constexpr double clearly = 1e4;
+  return std::all_of(problem.blocks.begin(), problem.blocks.end(), [&](const Block& block) {
+    if (!on_cone(block, mode, RowMode::slide)) return true;
+    double slip = 0.0;
+    for (int i = block.first + 1; i < block.first + block.dim; ++i) slip = std::max(slip, std::abs(sigma[i]));
+    return slip > clearly * equation_error_;
+  });
+}
+
+// Newton's method on the directions of what slides, with hard laws.
+bool ModeSystem::turn_hard(const ContactProblem& problem, const RowMode* mode, SlideState* slides,
+                           bool sliding, bool fixed, double* lam, double* sigma) {
   // The soft laws left rounding errors of b, over eps, in the null space of K. Where friction is at its bound
   // the motion feels them: loads are shared as Y^T Q x = 0 says (Y^T K = 0, Q = A^T R B).
   const bool shared = maybe_null(problem.size) &&
@@ -382,13 +433,25 @@ bool ModeSystem::harden(const ContactProblem& problem, const RowMode* mode, Slid
       remove_null_part(problem.size);
       step_.swap(x_);
     }
-    if (!solve_hard(problem, lam, sigma)) return false;
-    if (!sliding) return true;
-    // What slides very slowly has a direction of few digits.
-    const double turned = set_directions(problem, mode, lam, sigma, false, slides);
-    if (turned < settled || turned > 0.25 * previous) return true;
+    // Directions begin on a grid, and turn: impulses of those need not be exact, where what slides does so
+    // clearly.
+    bool exact = !sliding || step > 0;
+    if (!exact) {
+      if (!solve_linear(problem, 0.0, 1, lam, sigma)) return false;
+      exact = !slides_clearly(problem, mode, sigma);
+    }
+    double turned = 0.0;
+    for (;; exact = true) {
+      if (exact && !solve_hard(problem, lam, sigma)) return false;
+      if (!sliding) return true;
+      // What slides very slowly has a direction of few digits.
+      turned = set_directions(problem, mode, lam, sigma, false, slides);
+      if (turned >= settled && turned <= 0.25 * previous) break;
+      if (exact) return true;
+    }
     previous = turned;
     list_unknowns(problem, mode, slides, unknowns_, late_);
+    if (fixed) fix_yielding_directions(mode);
     start_from(lam);
     if (!factor_system(problem, softness_)) return false;
   }

@@ -145,6 +145,11 @@ class ModeSystem {
   bool solve_linear(const ContactProblem& problem, double softness, int most_rounds, double* lam,
                     double* velocity);
   bool solve_hard(const ContactProblem& problem, double* lam, double* sigma);
+  bool turn_hard(const ContactProblem& problem, const RowMode* mode, SlideState* slides, bool sliding,
+                 bool fixed, double* lam, double* sigma);
+  bool slides_clearly(const ContactProblem& problem, const RowMode* mode, const double* sigma) const;
+  bool turns_off_cone(const ContactProblem& problem, const RowMode* mode) const;
+  void fix_yielding_directions(const RowMode* mode);
   double set_directions(const ContactProblem& problem, const RowMode* mode, const double* lam,
                         const double* velocity, bool also_yielding, SlideState* slides);
 
@@ -164,6 +169,7 @@ class ModeSystem {
   std::vector<double> x_, kept_, step_, null_part_, combined_, centre_;
   std::vector<double> fixed_, moved_;  // impulses of rows at their bounds, and what they do to velocities
   const double* fixed_matrix_ = nullptr;
+  std::vector<double> turned_lam_;  // of contacts that yield with directions that were not kept
   double softness_ = usual_softness;
   int factorisations_ = 0;
   bool regular_ = true, maybe_null_ = true;  // K
