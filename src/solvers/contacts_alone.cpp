@@ -79,6 +79,7 @@ void ContactsAlone::begin(double softness) {
 bool ContactsAlone::find(double softness) {
   begin(softness);
   seen_.clear();
+  double before = 1.0;
   for (int step = 0; step < most_passes; ++step) {
     double turned = 0.0;
     if (!system_.soft_step(problem_, mode_.data(), slides_.data(), lam_.data(), soft_.data(), turned))
@@ -86,7 +87,10 @@ bool ContactsAlone::find(double softness) {
     const std::uint64_t hash = hash_modes(mode_.data(), problem_.size);
     if (update_modes(problem_, softness, lam_.data(), soft_.data(), motion_, false, mode_.data(),
                      slides_.data()) == 0) {
-      if (turned <= turning) return true;
+      const double error = std::max(turned, 1e-13);
+      const bool sure = !near_edge(problem_, mode_.data(), slides_.data(), error);
+      if (turned <= turning && (sure || turned > 0.5 * before)) return true;
+      before = turned;
       continue;
     }
     if (std::count(seen_.begin(), seen_.end(), hash) >= 1) return false;
@@ -114,7 +118,7 @@ bool ContactsAlone::settle(const ContactProblem& problem, ModeSystem& system,
     if (origin_[k] >= 0) motion_[k] = motion[origin_[k]];
   }
   if (!find(system.softness())) return false;
-  round_directions(problem_, slides_.data());
+  round_directions(problem_, mode_.data(), slides_.data());
   const bool turned = turn_yielding();
   for (std::size_t k = 0; k < blocks_.size(); ++k) {
     if (origin_[k] < 0) continue;

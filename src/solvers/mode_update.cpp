@@ -154,8 +154,8 @@ struct Judge {
     }
   }
 
-  // Parted bodies stay so if they do not approach; where nothing moves, soft velocities lie in the dual cone.
-  void parted(const Block& block, double still, Verdict& verdict) const {
+  // Where nothing moves, soft velocities lie in the dual cone: the normal's is not less than this.
+  double dual_need(const Block& block, double still) const {
     const int n = block.first;
     double needed = 0.0;
     if (block.kind == BlockKind::contact && block.dim > 1) {
@@ -169,8 +169,13 @@ struct Judge {
         }
       }
     }
-    const double missing = needed - soft[n];
-    if (missing > tolerance.velocity) worse(verdict, missing, RowMode::hold, n, block.dim);
+    return needed;
+  }
+
+  // Parted bodies stay so if they do not approach.
+  void parted(const Block& block, double still, Verdict& verdict) const {
+    const double missing = -clearance(block, still);
+    if (missing > tolerance.velocity) worse(verdict, missing, RowMode::hold, block.first, block.dim);
   }
 
   void cone(const Block& block, double g, double still, Verdict& verdict) const {
@@ -187,6 +192,11 @@ struct Judge {
     } else if (mode[n + 1] == RowMode::yield && slip.w > mu * still) {
       worse(verdict, slip.w / mu, RowMode::slide, n + 1, tangents);
     }
+  }
+
+  // How far soft velocities are from contradicting a contact, or an end of a range, that is free.
+  double clearance(const Block& block, double still) const {
+    return soft[block.first] - dual_need(block, still);
   }
 
   // Soft velocities up to which a contact counts as still.
@@ -293,22 +303,89 @@ int update_modes(const ContactProblem& problem, double softness, const double* l
   return violations;
 }
 
-void round_directions(const ContactProblem& problem, SlideState* slides) {
+int hold_undecided(const ContactProblem& problem, double softness, const double* lam, const double* soft,
+                   const std::vector<KnownMotion>& motion, RowMode* mode, SlideState* slides) {
+  const Judge judge{problem, lam, soft, mode, soft_tolerances(problem, softness, lam)};
+  const double undecided = 3.0 * judge.tolerance.velocity;
+  int held = 0;
   for (std::size_t k = 0; k < problem.blocks.size(); ++k) {
     const Block& block = problem.blocks[k];
-    if (block.kind != BlockKind::contact || block.dim == 1) continue;
+    const int n = block.first;
+    if (block.kind == BlockKind::equality || block.kind == BlockKind::interval) continue;
+    const double still = judge.still(motion[k]);
+    if (mode[n] == RowMode::free) {
+      if (judge.clearance(block, still) > undecided) continue;
+      apply({1.0, RowMode::hold, n, block.dim}, problem, block, still, lam, soft, mode, slides[k]);
+      ++held;
+    } else if (block.dim > 1 && mode[n + 1] == RowMode::yield) {
+      if (slip_of(block, lam, soft).w > largest_mu(block) * undecided) continue;
+      std::fill(mode + n + 1, mode + n + block.dim, RowMode::hold);
+      ++held;
+    } else {
+      for (int i = n + 1; i < n + block.dim; ++i) {
+        if (mode[i] != RowMode::yield_upper && mode[i] != RowMode::yield_lower) continue;
+        if (std::abs(soft[i]) > undecided) continue;
+        mode[i] = RowMode::hold;
+        ++held;
+      }
+    }
+  }
+  return held;
+}
+
+namespace {
+
+// Whether friction of this block is on its cone.
+bool has_direction(const Block& block, const RowMode* mode) {
+  if (block.kind != BlockKind::contact || block.dim == 1 || mode[block.first] == RowMode::free) return false;
+  return mode[block.first + 1] == RowMode::slide || mode[block.first + 1] == RowMode::yield;
+}
+
+double cell_of(const Block& block, const RowMode* mode) {
+  return mode[block.first + 1] == RowMode::yield ? yielding_cell : cell;
+}
+
+// Compliances |w| / lam_N keep six binary digits.
+double compliance_digits(double ratio) {
+  return std::pow(2.0, 6.0 - std::ceil(std::log2(std::max(ratio, 1e-300))));
+}
+
+double compliance(const SlideState& slide) { return slide.speed / std::max(slide.normal, 1e-300); }
+
+// How far x is from the middle between two whole numbers, where rounding decides.
+double from_edge(double x) { return std::abs(x - std::floor(x) - 0.5); }
+
+}  // namespace
+
+void round_directions(const ContactProblem& problem, const RowMode* mode, SlideState* slides) {
+  for (std::size_t k = 0; k < problem.blocks.size(); ++k) {
+    if (!has_direction(problem.blocks[k], mode)) continue;
     SlideState& slide = slides[k];
+    const double size = cell_of(problem.blocks[k], mode);
     double squared = 0.0;
     for (double& d : slide.d) {
-      d = std::round(d / cell) * cell;
+      d = std::round(d / size) * size;
       squared += d * d;
     }
     for (double& d : slide.d) d = squared > 0.0 ? d / std::sqrt(squared) : d;
-    const double ratio = slide.speed / std::max(slide.normal, 1e-300);
-    const double digits = std::pow(2.0, 6.0 - std::ceil(std::log2(std::max(ratio, 1e-300))));
+    const double ratio = compliance(slide), digits = compliance_digits(ratio);
     slide.speed = std::round(ratio * digits) / digits;
     slide.normal = 1.0;
   }
+}
+
+bool near_edge(const ContactProblem& problem, const RowMode* mode, const SlideState* slides, double error) {
+  for (std::size_t k = 0; k < problem.blocks.size(); ++k) {
+    const Block& block = problem.blocks[k];
+    if (!has_direction(block, mode)) continue;
+    const double size = cell_of(block, mode);
+    for (int i = 0; i < block.tangents(); ++i) {
+      if (from_edge(slides[k].d[i] / size) * size <= error) return true;
+    }
+    const double ratio = compliance(slides[k]), scaled = ratio * compliance_digits(ratio);
+    if (from_edge(scaled) <= scaled * error) return true;
+  }
+  return false;
 }
 
 void read_modes(const ContactProblem& problem, const double* lam, const double* sigma, double tolerance,

@@ -29,11 +29,20 @@ void make_sense(const ContactProblem& problem, RowMode* mode);
 int update_modes(const ContactProblem& problem, double softness, const double* lam, const double* soft,
                  const std::vector<KnownMotion>& motion, bool only_worst, RowMode* mode, SlideState* slides);
 
+// Rows of a soft solution that could as well be held, for all that tolerances tell: free ones that touch
+// without a load, and friction at its bound that nothing presses against it. Holds them; returns how many.
+int hold_undecided(const ContactProblem& problem, double softness, const double* lam, const double* soft,
+                   const std::vector<KnownMotion>& motion, RowMode* mode, SlideState* slides);
+
 // Directions of forces that differ by less than `turning` from those of the motion are known: rounded to
 // cells, with their compliances, so that the last steps of Newton's method start from the same place wherever
-// they were found. What these differ by is less than `rounded_apart`.
-inline constexpr double turning = 1e-6, cell = 1e-4, rounded_apart = 10.0 * cell;
-void round_directions(const ContactProblem& problem, SlideState* slides);
+// they were found. What these differ by is less than `rounded_apart`. What yields has a direction of fewer
+// digits, that of soft velocities, and larger cells.
+inline constexpr double turning = 1e-6, cell = 1e-4, yielding_cell = 1e-2, rounded_apart = 10.0 * cell;
+void round_directions(const ContactProblem& problem, const RowMode* mode, SlideState* slides);
+// Whether directions of contacts that slide or yield, or their compliances, are so near the edge of a cell
+// that an error of this size may take them to either side.
+bool near_edge(const ContactProblem& problem, const RowMode* mode, const SlideState* slides, double error);
 
 // Contacts taken to yield that slide after all, and contacts taken to slide that rest; returns how many were
 // found.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "mode_update.hpp"
 #include "task.hpp"
@@ -13,20 +14,35 @@ double motion_tolerance(const ContactProblem& problem, const double* lam) {
   return 10.0 * mode_tolerance(problem, lam);
 }
 
+// Directions that are known to `turned` only, where that leaves open which cell they are in: a few steps
+// more, with the modes held. False if numbers overflow.
+bool leave_edges(Task& task, double turned) {
+  constexpr int most_steps = 4;
+  constexpr double rounding = 1e-13;
+  for (int step = 0; step < most_steps; ++step) {
+    if (!near_edge(task.problem, task.guess, task.slides, std::max(turned, rounding))) break;
+    const double before = turned;
+    if (!task.work.system.soft_step(task.problem, task.guess, task.slides, task.lam, task.sigma, turned))
+      return false;
+    if (turned > 0.5 * before) break;  // what slides slowly has a direction of few digits
+  }
+  return true;
+}
+
 // Of modes and directions that nothing contradicts: solved anew from rounded directions, so that the result
 // depends on problem and modes alone, then exactly.
-bool finish(Task& task, bool rounded) {
+bool finish(Task& task, bool rounded, double turned) {
   ContactSolver& work = task.work;
   const ContactProblem& problem = task.problem;
   const bool curved = std::any_of(task.guess, task.guess + problem.size, [](RowMode mode) {
     return mode == RowMode::slide || mode == RowMode::yield;
   });
   if (curved && !rounded) {
-    round_directions(problem, task.slides);
+    if (!leave_edges(task, turned)) return false;
+    round_directions(problem, task.guess, task.slides);
     rounded =
         task.centre == nullptr && work.contacts_alone.turn(problem, work.system, task.guess, task.slides);
     for (int step = 0;; ++step) {
-      double turned = 0.0;
       if (step == 20 ||
           !work.system.soft_step(problem, task.guess, task.slides, task.lam, task.sigma, turned))
         return false;
@@ -110,7 +126,7 @@ Outcome pivot_on(Task& task, double& softness) {
     idle = 0;
   };
   begin();
-  bool rounded = false;
+  bool rounded = false, decided = false;
   const bool alone = problem.law == FrictionLaw::cone && task.centre == nullptr;
   const auto settle_contacts = [&] {
     rounded = alone && work.contacts_alone.settle(problem, work.system, work.motion, task.guess, task.slides);
@@ -145,9 +161,14 @@ Outcome pivot_on(Task& task, double& softness) {
       if (++turning_passes > most_turning) break;
       continue;
     }
+    if (!std::exchange(decided, true) && task.centre == nullptr &&
+        hold_undecided(problem, softness, task.lam, task.sigma, work.motion, task.guess, task.slides) > 0) {
+      rounded = false;
+      continue;
+    }
     const bool some_at_bound = std::any_of(task.guess, task.guess + problem.size, is_at_bound);
     if (some_at_bound) remember_soft(task);
-    if (!finish(task, rounded)) break;
+    if (!finish(task, rounded, turned)) break;
     if (mark_motion(problem, task.sigma, motion_tolerance(problem, task.lam), task.guess, work.motion) == 0) {
       outcome = Outcome::verified;
       break;
@@ -287,9 +308,65 @@ bool conclude(Task& task, SolveStage stage) {
   return task.report.relative_residual <= exact;
 }
 
+namespace {
+
+void remember(const Task& task, Settled& settled) {
+  const int n = task.problem.size;
+  settled.report = task.report;
+  settled.slides.assign(task.slides, task.slides + task.problem.blocks.size());
+  settled.guess.assign(task.guess, task.guess + n);
+  settled.mode.assign(task.mode, task.mode + n);
+  settled.lam.assign(task.lam, task.lam + n);
+  settled.sigma.assign(task.sigma, task.sigma + n);
+}
+
+void recall(const Settled& settled, Task& task) {
+  task.report = settled.report;
+  std::copy(settled.slides.begin(), settled.slides.end(), task.slides);
+  std::copy(settled.guess.begin(), settled.guess.end(), task.guess);
+  std::copy(settled.mode.begin(), settled.mode.end(), task.mode);
+  std::copy(settled.lam.begin(), settled.lam.end(), task.lam);
+  std::copy(settled.sigma.begin(), settled.sigma.end(), task.sigma);
+}
+
+// Whether the modes and directions at hand are those of the laws at this softness, too: nothing turns, and
+// nothing is contradicted.
+bool holds_at(Task& task, double softness) {
+  constexpr int most_steps = 6;
+  ContactSolver& work = task.work;
+  const ContactProblem& problem = task.problem;
+  work.system.begin(problem, nullptr, softness);
+  double turned = 1.0;
+  for (int step = 0; step < most_steps && turned > turning; ++step) {
+    if (!work.system.soft_step(problem, task.guess, task.slides, task.lam, task.sigma, turned)) return false;
+  }
+  if (turned > turning) return false;
+  const bool changed =
+      update_modes(problem, softness, task.lam, task.sigma, work.motion, false, task.guess, task.slides) > 0;
+  return !changed && finish(task, false, turned) &&
+         mark_motion(problem, task.sigma, motion_tolerance(problem, task.lam), task.guess, work.motion) == 0;
+}
+
+// A solution that was found with harder rows than usual: the same modes may be those of softer ones. Which of
+// the two a start comes upon is chance, and the last digits of the impulses differ: the softest counts.
+void soften(Task& task, SolveStage stage) {
+  const double found = task.work.system.softness();
+  Settled& settled = task.work.settled;
+  for (double softness : softnesses) {
+    if (softness <= found) return;
+    remember(task, settled);
+    if (holds_at(task, softness) && conclude(task, stage)) return;
+    recall(settled, task);
+  }
+}
+
+}  // namespace
+
 Outcome settle(Task& task, double softness, SolveStage stage) {
   const Outcome outcome = pivot(task, softness);
-  return outcome == Outcome::verified && conclude(task, stage) ? Outcome::solved : outcome;
+  if (outcome != Outcome::verified || !conclude(task, stage)) return outcome;
+  if (task.centre == nullptr) soften(task, stage);
+  return Outcome::solved;
 }
 
 bool settle_ever_harder(Task& task, SolveStage stage) {

@@ -32,6 +32,11 @@ void ContactSolver::reserve(int rows, int block_count) {
   soft.slides.reserve(block_count);
   soft.lam.reserve(rows);
   soft.velocity.reserve(rows);
+  settled.mode.reserve(rows);
+  settled.guess.reserve(rows);
+  settled.slides.reserve(block_count);
+  settled.lam.reserve(rows);
+  settled.sigma.reserve(rows);
   for (std::vector<double>* vector : {&start, &trial, &trial_sigma, &between, &between_sigma, &still,
                                       &still_sigma, &approximate, &dilated, &kept, &relaxed, &balance})
     vector->reserve(rows);

@@ -27,12 +27,21 @@ struct SoftSolution {
   std::vector<double> lam, velocity;
 };
 
+// A solution, to come back to.
+struct Settled {
+  SolveReport report;
+  std::vector<RowMode> mode, guess;
+  std::vector<SlideState> slides;
+  std::vector<double> lam, sigma;
+};
+
 struct ContactSolver {
   void reserve(int rows, int blocks);
 
   ModeSystem system;
   ContactsAlone contacts_alone;
   SoftSolution soft;
+  Settled settled;
   Continuation continuation;
   Dantzig dantzig;
   DilatingFriction dilating;
