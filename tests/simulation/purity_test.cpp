@@ -9,6 +9,7 @@
 #include "articula/simulation/snapshot.hpp"
 #include "tests/support/effort.hpp"
 #include "tests/support/random_tree.hpp"
+#include "tests/support/scene.hpp"
 
 namespace articula::purity_test {
 namespace {
@@ -53,45 +54,93 @@ WarmStart wrong(WarmStart warm, std::mt19937& random) {
   return warm;
 }
 
-TEST_P(purity, cold_warm_and_wrong_warm_starts_agree_to_the_bit) {
-  const Simulation simulation(model, {.contact = law});
-  const int steps = fewer(250);
-  const MatrixX u = controls(steps);
+// Of steps taken from several starts.
+struct Agreement {
+  int compared = 0, open = 0;  // open: some status says that other solutions exist, or no solution was found
+  int last_digits = 0;         // the same motion, other bits
+  int other_motion = 0;        // unflagged
+};
+
+// A trajectory from warm starts, every step of which is also taken cold and from wrong starts.
+Agreement compare_starts(const Simulation& simulation, const State& start, const MatrixX& u,
+                         std::mt19937& random) {
+  constexpr double same = 1e-6;  // m/s, rad/s
+  Agreement result;
   Step warm;
-  warm.next = start();
-  int compared = 0, open = 0, other_motion = 0, differ = 0;
-  double farthest = 0.0;
-  for (int i = 0; i < steps; ++i) {
+  warm.next = start;
+  for (Eigen::Index i = 0; i < u.cols(); ++i) {
     const State x = warm.next;
     const WarmStart before = warm.warm;
     warm.input.controls = u.col(i);
     simulation.step(warm.next, warm.input, warm);
-    ASSERT_TRUE(warm.ok());
+    EXPECT_TRUE(warm.ok());
     for (const WarmStart& guess : {WarmStart{}, wrong(before, random)}) {
       const Step other = simulation.step(x, u.col(i), guess);
       if (other.report.contact != SolveStatus::solved || warm.report.contact != SolveStatus::solved) {
-        ++open;
+        ++result.open;
         continue;
       }
-      ++compared;
+      ++result.compared;
       if (state_hash(other.next) == state_hash(warm.next)) continue;
-      const double difference = (other.next.v - warm.next.v).lpNorm<Eigen::Infinity>();
-      // Where several motions obey the laws of friction, the guess may decide between them.
-      if (difference > 1e-6) {
-        ++other_motion;
-        continue;
-      }
-      ++differ;
-      farthest = std::max(farthest, difference);
+      const bool otherwise = (other.next.v - warm.next.v).lpNorm<Eigen::Infinity>() > same;
+      ++(otherwise ? result.other_motion : result.last_digits);
     }
   }
-  // In a stack the loads between many corners may come out of another softness (docs/solvers.md).
-  EXPECT_LE(differ, stacked ? compared / 10 : compared / 250)
-      << "of " << compared << ", velocities by up to " << farthest;
-  EXPECT_LT(farthest, 1e-8);
-  EXPECT_LE(other_motion, compared / 5);
-  // How often no smallest impulses are found there is a matter of chance: one step in four.
-  EXPECT_LE(open, stacked ? 2 * compared / 5 : compared / 10);
+  return result;
+}
+
+TEST_P(purity, cold_warm_and_wrong_warm_starts_agree_to_the_bit) {
+  const Simulation simulation(model, {.contact = law});
+  const MatrixX u = controls(fewer(250));
+  const Agreement found = compare_starts(simulation, start(), u, random);
+  EXPECT_EQ(found.last_digits, 0) << "of " << found.compared;
+  // Where several motions obey the laws, not every start finds the others. The quadruped on cones trips over
+  // its feet with several motions in every tenth step, and 20 of 453 go unflagged; elsewhere one in a hundred
+  // does.
+  const bool trips = std::get<0>(GetParam()) == "quadruped" && law == Contact::ncp;
+  EXPECT_LE(found.other_motion, found.compared / (trips ? 20 : 100)) << "of " << found.compared;
+  // How often no smallest impulses are found in a stack is a matter of chance: one step in four.
+  EXPECT_LE(found.open, stacked ? 2 * found.compared / 5 : found.compared / (trips ? 8 : 10));
+}
+
+// Boxes and balls of any friction that fall onto each other.
+Model random_scene(std::mt19937& random) {
+  Description d = testing::empty_world();
+  testing::add_floor(d, {.friction = testing::uniform(random, 0.1, 1.5)});
+  const int bodies = 2 + static_cast<int>(random() % 4);
+  for (int i = 0; i < bodies; ++i) {
+    const std::string name = "body" + std::to_string(i);
+    const Vector3 place(testing::uniform(random, -0.2, 0.2), testing::uniform(random, -0.2, 0.2),
+                        0.15 + 0.2 * i);
+    const double mass = testing::uniform(random, 0.2, 4.0);
+    const testing::Material material{.friction = testing::uniform(random, 0.1, 1.5)};
+    const Vector3 half = Vector3::Constant(0.1) + testing::uniform_vector(random, 3, 0.05);
+    if (random() % 3 == 0)
+      testing::add_ball(d, name, half[0], mass, place, material);
+    else
+      testing::add_box(d, name, half, mass, place, material);
+  }
+  return build(d);
+}
+
+TEST(purity_of_scenes, cold_warm_and_wrong_warm_starts_agree_to_the_bit_where_bodies_fall_on_each_other) {
+  const int scenes = testing::sanitized ? 2 : 12, steps = testing::sanitized ? 60 : 200;
+  for (const Contact law : {Contact::ncp, Contact::lcp}) {
+    std::mt19937 random{29};
+    Agreement sum;
+    for (int i = 0; i < scenes; ++i) {
+      const Simulation simulation(random_scene(random), {.contact = law});
+      State x = neutral_state(simulation.model());
+      x.v = testing::uniform_vector(random, simulation.model().nv(), 0.5);
+      const Agreement found = compare_starts(simulation, x, MatrixX(0, steps), random);
+      sum.compared += found.compared;
+      sum.last_digits += found.last_digits;
+      sum.other_motion += found.other_motion;
+    }
+    EXPECT_GT(sum.compared, scenes * steps);
+    EXPECT_EQ(sum.last_digits, 0) << to_string(law) << ", of " << sum.compared;
+    EXPECT_LE(sum.other_motion, sum.compared / 100) << to_string(law) << ", of " << sum.compared;
+  }
 }
 
 TEST_P(purity, state_hashes_are_the_same_run_after_run_on_any_number_of_threads_and_across_snapshots) {
