@@ -489,10 +489,17 @@ class Trajectories {
 }  // namespace
 
 std::vector<CheckedState> trajectory_states(const Model& model, Contact contact, int count, unsigned seed,
-                                            int threads) {
+                                            int threads, const std::vector<int>& only) {
   std::vector<CheckedState> list(static_cast<size_t>(count));
-  over_threads(threads, (count + together - 1) / together, [&](int chunk) {
-    const int begin = chunk * together;
+  std::vector<int> chunks((list.size() + together - 1) / together);
+  std::iota(chunks.begin(), chunks.end(), 0);
+  if (!only.empty()) {
+    std::erase_if(chunks, [&](int chunk) {
+      return std::none_of(only.begin(), only.end(), [&](int i) { return i / together == chunk; });
+    });
+  }
+  over_threads(threads, static_cast<int>(chunks.size()), [&](int k) {
+    const int chunk = chunks[static_cast<size_t>(k)], begin = chunk * together;
     Trajectories(model, contact, seed + 104729u * static_cast<unsigned>(chunk))
         .fill(list.data() + begin, std::min(together, count - begin));
   });

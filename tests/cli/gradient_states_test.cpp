@@ -25,6 +25,18 @@ TEST(gradient_states, are_the_same_over_any_number_of_threads) {
   }
 }
 
+TEST(gradient_states, asked_for_by_number_are_those_of_all) {
+  const Model model = load("hopper");
+  const auto all = trajectory_states(model, Contact::ncp, 70, 3, 2),
+             some = trajectory_states(model, Contact::ncp, 70, 3, 2, {25, 69});
+  ASSERT_EQ(some.size(), all.size());
+  for (const size_t i : {25u, 69u}) {
+    EXPECT_TRUE(some[i].state.q == all[i].state.q && some[i].state.v == all[i].state.v) << i;
+    EXPECT_EQ(some[i].in_contact, all[i].in_contact) << i;
+  }
+  EXPECT_EQ(some[0].state.q.size(), 0);  // of a trajectory that nobody asked for
+}
+
 // Feet of planar robots with two contacts slip by nanometres, because one is nearer to the ground.
 TEST(gradient_states, the_step_with_its_own_modes_held_is_the_step) {
   for (const char* name : {"walker", "hopper", "jump_worm"}) {
