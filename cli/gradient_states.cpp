@@ -151,9 +151,20 @@ class Trajectories {
   void choose_pose() {
     step_.next.q = neutral_state(model_).q;
     const auto& keys = model_.description().keyframes;
-    if (keys.empty() || !chance(0.7)) return;
+    if (keys.empty() || !(chance(0.7) || leaves_ranges_of_loops(step_.next.q))) return;
     const auto& key = keys[static_cast<size_t>(uniform(0.0, static_cast<double>(keys.size()) - 1e-9))];
     if (!key.q.empty()) step_.next.q = Eigen::Map<const VectorX>(key.q.data(), model_.nq());
+  }
+
+  // Where joints of loops are far from their ranges as the robot was built: they cannot be put back one by
+  // one, and while they recover, for seconds, they and the loops contradict each other.
+  bool leaves_ranges_of_loops(const VectorX& q) const {
+    const auto& joints = model_.structure().joints;
+    return std::any_of(joints.begin(), joints.end(), [&](const JointIndex& joint) {
+      if (joint.range < 0 || joint.type == JointType::ball || !closed_[joint.dof]) return false;
+      const double* range = model_.theta().data() + joint.range;
+      return q[joint.q] < range[0] || q[joint.q] > range[1];
+    });
   }
 
   VectorX random_bend() {
