@@ -70,13 +70,17 @@ class Trajectories {
       missing[e] = can[e] ? static_cast<int>(std::lround(wanted[e] * count)) : 0;
     begin();
     bool some_agree = false;
-    for (int made = 0, passed_over = 0; made < count;) {
+    for (int made = 0, passed_over = 0, contradicting = 0; made < count;) {
       CheckedState next = sample();
       Events seen;
       const bool agrees = events_after(next, seen);
       some_agree |= agrees;
-      // Links that are built into each other contradict each other in every state.
-      if (!agrees && passed_over++ < (some_agree ? patience : 1) * count) continue;
+      // Links that are built into each other contradict each other in every state; what is waited for in vain
+      // is no reason to take such states.
+      if (!agrees && contradicting++ < (some_agree ? patience : 1) * count) {
+        ++passed_over;
+        continue;
+      }
       insists_ = missing[carries] > 0 && passed_over > shyness * count;
       reaches_ = (missing[carries] > 0 && passed_over > reluctance * count) ||
                  (missing[slides] > 0 && passed_over > idleness * count);
@@ -149,22 +153,29 @@ class Trajectories {
   }
 
   void choose_pose() {
-    step_.next.q = neutral_state(model_).q;
+    step_.next.q = built_pose();
     const auto& keys = model_.description().keyframes;
-    if (keys.empty() || !(chance(0.7) || leaves_ranges_of_loops(step_.next.q))) return;
+    if (keys.empty() || !chance(0.7)) return;
     const auto& key = keys[static_cast<size_t>(uniform(0.0, static_cast<double>(keys.size()) - 1e-9))];
     if (!key.q.empty()) step_.next.q = Eigen::Map<const VectorX>(key.q.data(), model_.nq());
   }
 
-  // Where joints of loops are far from their ranges as the robot was built: they cannot be put back one by
-  // one, and while they recover, for seconds, they and the loops contradict each other.
-  bool leaves_ranges_of_loops(const VectorX& q) const {
+  // As the robot was built; where joints of its loops are beyond their ranges then, as its first keyframe has
+  // them: they cannot be put back one by one, and while they recover, for seconds, they and the loops
+  // contradict each other.
+  VectorX built_pose() const {
+    const VectorX built = neutral_state(model_).q;
     const auto& joints = model_.structure().joints;
-    return std::any_of(joints.begin(), joints.end(), [&](const JointIndex& joint) {
+    const bool beyond = std::any_of(joints.begin(), joints.end(), [&](const JointIndex& joint) {
       if (joint.range < 0 || joint.type == JointType::ball || !closed_[joint.dof]) return false;
       const double* range = model_.theta().data() + joint.range;
-      return q[joint.q] < range[0] || q[joint.q] > range[1];
+      return built[joint.q] < range[0] || built[joint.q] > range[1];
     });
+    if (!beyond) return built;
+    for (const KeyframeDescription& key : model_.description().keyframes) {
+      if (!key.q.empty()) return Eigen::Map<const VectorX>(key.q.data(), model_.nq());
+    }
+    return built;
   }
 
   VectorX random_bend() {
@@ -275,7 +286,7 @@ class Trajectories {
   // Anywhere in the ranges of joints.
   VectorX any_pose() {
     constexpr double pi = 3.14159265358979323846;
-    VectorX q = neutral_state(model_).q;
+    VectorX q = built_pose();
     for (const JointIndex& joint : model_.structure().joints) {
       if ((joint.type != JointType::hinge && joint.type != JointType::slide) || in_loop_[joint.dof]) continue;
       const double *range = joint.range < 0 ? nullptr : model_.theta().data() + joint.range,
