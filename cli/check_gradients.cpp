@@ -103,8 +103,11 @@ void add(Summary& sum, const GradientCheck& check, const std::vector<BlockResult
 // All states, over threads; every state's figures depend on it alone.
 Summary check(const Model& model, Contact contact, const Options& options) {
   const int count = options.full ? std::max(options.states, 500) : options.states;
-  const std::vector<CheckedState> states =
-      trajectory_states(model, contact, count, static_cast<unsigned>(options.seed), options.threads);
+  for (const int i : options.only) {
+    if (i < 0 || i >= count) throw articula::Error("--only {}: there are {} states", i, count);
+  }
+  const std::vector<CheckedState> states = trajectory_states(
+      model, contact, count, static_cast<unsigned>(options.seed), options.threads, options.only);
   Summary sum;
   for (const std::string& name : block_names()) {
     const bool of_contacts = name == "friction" || name == "restitution" || name == "geometry";
@@ -116,9 +119,6 @@ Summary check(const Model& model, Contact contact, const Options& options) {
   const auto begin = std::chrono::steady_clock::now();
   std::vector<int> numbers = options.only;
   if (numbers.empty()) numbers.resize(states.size()), std::iota(numbers.begin(), numbers.end(), 0);
-  for (const int i : numbers) {
-    if (i < 0 || i >= count) throw articula::Error("--only {}: there are {} states", i, count);
-  }
   over_threads(options.threads, static_cast<int>(numbers.size()), [&](int k) {
     const int i = numbers[static_cast<size_t>(k)];
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;

@@ -44,8 +44,13 @@ class GradientCheck {
     bool thorough = false;                                   // noise was measured
     bool confirmed = false;  // a derivative that is wrong would have to be wrong alike
     std::vector<Ends> outermost;
-    bool tied = false;  // contacts were told apart by their places
+    bool tied = false;    // contacts were told apart by their places
+    double surest = 0.0;  // the first step of the table that knew most
+    double noise = 0.0;   // of what steps return, as far as it was measured
   };
+  // What differences are made of: the first table that is sure; all tables, and the noise in them; many
+  // tables of the surest first step, so that noise is less.
+  enum class Look { quick, thorough, repeated };
   void compare(const MatrixX& derivative, const MatrixX& directions, bool jumps, BlockResult& block);
   MatrixX along(const MatrixX& directions);
   void leave_out_what_cannot_change(MatrixX& directions);
@@ -54,6 +59,7 @@ class GradientCheck {
                   Reference& reference);
   bool difference_if_any(const VectorX& dz, bool held, bool jumps, double scale, bool thorough,
                          Reference& reference);
+  void repeat(const VectorX& dz, bool held, double scale, Reference& reference);
   bool keeps_apart(const VectorX& dz, double t);
   bool agrees_with_held(const VectorX& dz, double scale, const Reference& reference);
   bool is_held(const VectorX& dz, const Reference& reference);

@@ -70,13 +70,17 @@ class Trajectories {
       missing[e] = can[e] ? static_cast<int>(std::lround(wanted[e] * count)) : 0;
     begin();
     bool some_agree = false;
-    for (int made = 0, passed_over = 0; made < count;) {
+    for (int made = 0, passed_over = 0, contradicting = 0; made < count;) {
       CheckedState next = sample();
       Events seen;
       const bool agrees = events_after(next, seen);
       some_agree |= agrees;
-      // Links that are built into each other contradict each other in every state.
-      if (!agrees && passed_over++ < (some_agree ? patience : 1) * count) continue;
+      // Links that are built into each other contradict each other in every state; what is waited for in vain
+      // is no reason to take such states.
+      if (!agrees && contradicting++ < (some_agree ? patience : 1) * count) {
+        ++passed_over;
+        continue;
+      }
       insists_ = missing[carries] > 0 && passed_over > shyness * count;
       reaches_ = (missing[carries] > 0 && passed_over > reluctance * count) ||
                  (missing[slides] > 0 && passed_over > idleness * count);
@@ -149,11 +153,29 @@ class Trajectories {
   }
 
   void choose_pose() {
-    step_.next.q = neutral_state(model_).q;
+    step_.next.q = built_pose();
     const auto& keys = model_.description().keyframes;
     if (keys.empty() || !chance(0.7)) return;
     const auto& key = keys[static_cast<size_t>(uniform(0.0, static_cast<double>(keys.size()) - 1e-9))];
     if (!key.q.empty()) step_.next.q = Eigen::Map<const VectorX>(key.q.data(), model_.nq());
+  }
+
+  // As the robot was built; where joints of its loops are beyond their ranges then, as its first keyframe has
+  // them: they cannot be put back one by one, and while they recover, for seconds, they and the loops
+  // contradict each other.
+  VectorX built_pose() const {
+    const VectorX built = neutral_state(model_).q;
+    const auto& joints = model_.structure().joints;
+    const bool beyond = std::any_of(joints.begin(), joints.end(), [&](const JointIndex& joint) {
+      if (joint.range < 0 || joint.type == JointType::ball || !closed_[joint.dof]) return false;
+      const double* range = model_.theta().data() + joint.range;
+      return built[joint.q] < range[0] || built[joint.q] > range[1];
+    });
+    if (!beyond) return built;
+    for (const KeyframeDescription& key : model_.description().keyframes) {
+      if (!key.q.empty()) return Eigen::Map<const VectorX>(key.q.data(), model_.nq());
+    }
+    return built;
   }
 
   VectorX random_bend() {
@@ -264,7 +286,7 @@ class Trajectories {
   // Anywhere in the ranges of joints.
   VectorX any_pose() {
     constexpr double pi = 3.14159265358979323846;
-    VectorX q = neutral_state(model_).q;
+    VectorX q = built_pose();
     for (const JointIndex& joint : model_.structure().joints) {
       if ((joint.type != JointType::hinge && joint.type != JointType::slide) || in_loop_[joint.dof]) continue;
       const double *range = joint.range < 0 ? nullptr : model_.theta().data() + joint.range,
@@ -489,10 +511,17 @@ class Trajectories {
 }  // namespace
 
 std::vector<CheckedState> trajectory_states(const Model& model, Contact contact, int count, unsigned seed,
-                                            int threads) {
+                                            int threads, const std::vector<int>& only) {
   std::vector<CheckedState> list(static_cast<size_t>(count));
-  over_threads(threads, (count + together - 1) / together, [&](int chunk) {
-    const int begin = chunk * together;
+  std::vector<int> chunks((list.size() + together - 1) / together);
+  std::iota(chunks.begin(), chunks.end(), 0);
+  if (!only.empty()) {
+    std::erase_if(chunks, [&](int chunk) {
+      return std::none_of(only.begin(), only.end(), [&](int i) { return i / together == chunk; });
+    });
+  }
+  over_threads(threads, static_cast<int>(chunks.size()), [&](int k) {
+    const int chunk = chunks[static_cast<size_t>(k)], begin = chunk * together;
     Trajectories(model, contact, seed + 104729u * static_cast<unsigned>(chunk))
         .fill(list.data() + begin, std::min(together, count - begin));
   });

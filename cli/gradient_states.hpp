@@ -13,8 +13,9 @@ struct CheckedState {
 };
 
 // As many as wanted. Most of them are in contact, and some slide, bounce, or are at an end of a range, if the
-// model ever does; the same for the same seed, over however many threads.
+// model ever does; the same for the same seed, over however many threads. Of `only` some, by number, the
+// others may be left empty.
 std::vector<CheckedState> trajectory_states(const Model& model, Contact contact, int count, unsigned seed,
-                                            int threads);
+                                            int threads, const std::vector<int>& only = {});
 
 }  // namespace articula::cli

@@ -92,6 +92,22 @@ Differences ridders_differences(const std::function<VectorX(double)>& f, std::in
   return best;
 }
 
+Differences mean_of_tables(const std::function<VectorX(double)>& f, double step, int tables, bool jumps,
+                           double noise) {
+  std::vector<VectorX> each;
+  for (int i = 0; i < tables; ++i)
+    each.push_back(ridders_differences(f, step * std::exp2(-0.5 * i / tables), jumps, noise).derivative);
+  const Eigen::Index n = each[0].size();
+  VectorX mean = VectorX::Zero(n), squares = mean, drift = mean;
+  for (const VectorX& one : each) mean += one / tables;
+  for (int i = 0; i < tables; ++i) {
+    squares += (each[i] - mean).cwiseAbs2() / (tables - 1.0);
+    drift += (2 * i < tables ? 2.0 : -2.0) / tables * each[i];
+  }
+  const VectorX of_mean = (squares / tables).cwiseSqrt();
+  return {mean, 2.0 * of_mean + drift.cwiseAbs(), of_mean};
+}
+
 double relative_error(const MatrixX& A, const MatrixX& R) {
   if (A.size() == 0) return 0.0;
   const double floor = std::max(1e-3 * R.cwiseAbs().maxCoeff(), 1e-9);

@@ -61,7 +61,8 @@ bool LawSystem::prepare(const ContactProblem& problem, const RowMode* mode, cons
     return (u.tangents == 0 || joined(u)) && u.compliance == 0.0;
   });
   if (!factor()) return false;
-  least_ = softness == 0.0 && grants_slack(true) && !slack_slides() && slack_moves_nothing(sigma);
+  const bool told = !slack_slides() || problem.law == FrictionLaw::pyramid;
+  least_ = softness == 0.0 && grants_slack(true) && told && slack_moves_nothing(sigma);
   return true;
 }
 
@@ -69,9 +70,10 @@ bool LawSystem::slack_moves_nothing(const double* sigma) {
   constexpr double nothing = 1e-2;  // slack of some 1e-14 has no more digits
   combined_.assign(problem_.size, 0.0);
   slack_impulses(sigma, combined_.data());
+  const double largest = nothing * std::max(slack_, sliding_slack_) * problem_.velocity_scale;
   return std::all_of(unknowns_.begin(), unknowns_.end(), [&](const ModeUnknown& u) {
-    const double moved = strip_dot(problem_.row(u.row), combined_.data(), problem_.size);
-    return u.tangents > 0 || std::abs(moved) <= nothing * slack_ * problem_.velocity_scale;
+    if (!tells_slack(u)) return true;
+    return std::abs(strip_dot(problem_.row(u.row), combined_.data(), problem_.size)) <= largest;
   });
 }
 
@@ -404,7 +406,9 @@ void slide_map(const Block& block, const SlideState& slide, const double* x, dou
 
 void LawSystem::slack_impulses(const double* sigma, double* y) const {
   for (const ModeUnknown& u : unknowns_) {
-    if (u.tangents == 0) y[u.row] = -sigma[u.row] / u.weight;
+    if (!tells_slack(u)) continue;
+    y[u.row] = -sigma[u.row] / u.weight;
+    for (int i = 0; i < u.tangents; ++i) y[u.row + 1 + i] += u.along[i] * y[u.row];
   }
 }
 

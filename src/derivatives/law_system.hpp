@@ -96,7 +96,8 @@ class LawSystem {
   // Whether y moves nothing, G y = 0: elsewhere the slack is not the least (a contact that yields gives way
   // along its cone, sigma_N = mu |sigma_T|), and does not follow the weights.
   bool slack_is_least() const { return least_; }
-  // y of sigma = -R y for rows that hold (least_slack.cpp), and R of a row.
+  // y of sigma = -R y for rows that hold (least_slack.cpp), with the friction that slides along under the
+  // pyramid law, and R of a row.
   void slack_impulses(const double* sigma, double* y) const;
   double weight(int row) const;
   // Some friction is at its bound: how redundant contacts share the load then matters to the motion.
@@ -112,6 +113,10 @@ class LawSystem {
   // Two tangents in one.
   bool joined(const ModeUnknown& u) const {
     return !u.across && u.tangents > 0 && u.row != problem_.blocks[u.block].first;
+  }
+  // Its slack is -R x: rows that hold, and normals under the pyramid law, whose friction follows.
+  bool tells_slack(const ModeUnknown& u) const {
+    return u.tangents == 0 || (problem_.law == FrictionLaw::pyramid && !joined(u));
   }
   void find_yielding(const double* lam);
   bool slack_moves_nothing(const double* sigma);

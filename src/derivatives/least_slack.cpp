@@ -5,7 +5,10 @@
 //   dsigma = -dR y - R dy,    (J Mhat^-1 J^T) dy = -J Mhat^-1 dJ^T y,
 // where the part of dy that moves nothing is what makes the rows consistent (law_system.hpp). So much for y
 // of rows that hold. What slides may stand beside them: it takes part in the system, and y has no share of
-// it. Where it has, soft laws tell (soft_limit.cpp).
+// it. Where it has, under the pyramid law y has the friction of normals with it, y = B x, and with J^T B x =
+// 0
+//   dsigma_N = -dR x - R dx,    (A^T J Mhat^-1 J^T B) dx = -A^T J Mhat^-1 (dJ^T B + J^T dB) x.
+// On cones soft laws tell (soft_limit.cpp).
 
 #include <algorithm>
 #include <cmath>
@@ -89,7 +92,9 @@ bool ImpulseDerivatives::Work::find_slack_by_parameters() {
     law.slack_impulses(rows.sigma.data() + begin, y.data() + begin);
     for (const Item& item : rows.items()) {
       const int n = rows.row_of(item);
-      const auto granted = [&](int i) { return y[i] != 0.0 && is_slack(law, rows.sigma[i]); };
+      const auto granted = [&](int i) {
+        return modes[i] == RowMode::hold && y[i] != 0.0 && is_slack(law, rows.sigma[i]);
+      };
       bool any = false;
       for (int i = n; i < n + item.rows; ++i) any = any || granted(i);
       if (!any || !moves_weights(law, true)) continue;
@@ -118,21 +123,27 @@ void ImpulseDerivatives::Work::find_slack_impulses() {
   }
 }
 
-// Mhat^-1 J^T K^-T R y2 of an island's rows that hold: eta of  sum_i y2_i (-R_i dy_i) = eta . dJ^T y.
+// Mhat^-1 J^T K^-T R y2 of an island's rows that hold: eta of  sum_i y2_i (-R_i dy_i) = eta . dJ^T y, and
+// behind it the covector of what bounds make of y, dB x.
 VectorX ImpulseDerivatives::Work::slack_covector(int island, const double* y2) {
   const ContactRows& rows = step->rows;
   const Island& of = rows.islands()[island];
-  std::vector<double> weighted(rows.size(), 0.0), ignored_rho(rows.size());
+  std::vector<double> weighted(rows.size(), 0.0), by_law(rows.size(), 0.0);
   for (int i = of.row_begin; i < of.row_begin + of.rows; ++i) {
     if (modes[i] == RowMode::hold) weighted[i] = laws[island].weight(i - of.row_begin) * y2[i];
   }
   std::fill(c.begin(), c.end(), 0.0);
   laws[island].solve_transposed(weighted.data() + of.row_begin, c.data() + of.row_begin,
-                                ignored_rho.data() + of.row_begin);
-  VectorX eta = VectorX::Zero(nv);
-  rows.add_impulses(c.data(), eta);
-  solve_mass_matrix(*model, *data, eta);
-  return -eta;  // lam = -K^-1 c
+                                by_law.data() + of.row_begin);
+  scratch.setZero();
+  rows.add_impulses(c.data(), scratch);
+  solve_mass_matrix(*model, *data, scratch);
+  VectorX eta = VectorX::Zero(nv + rows.size());
+  eta.head(nv) = -scratch;  // lam = -K^-1 c
+  for (int i = 0; i < rows.size(); ++i) {
+    if (modes[i] != RowMode::hold) eta[nv + i] = -by_law[i];
+  }
+  return eta;
 }
 
 // The same with parameters: dJ^T y is the difference of residuals beside the step, lam +- by y.
@@ -145,12 +156,12 @@ bool ImpulseDerivatives::Work::add_slack_against(int island, const double* y2, V
     double share = 0.0;
     if (!moves_weights(laws[island], true)) break;
     for (int i = rows.row_of(item); i < rows.row_of(item) + item.rows; ++i) {
-      if (is_slack(laws[island], rows.sigma[i])) share -= y[i] * y2[i];
+      if (modes[i] == RowMode::hold && is_slack(laws[island], rows.sigma[i])) share -= y[i] * y2[i];
     }
     if (share != 0.0 && !add_weight_rate(item, true, share, by_z)) return false;
   }
-  VectorX eta = VectorX::Zero(nv + rows.size()), z(by_z.size());
-  eta.head(nv) = slack_covector(island, y2);
+  VectorX z(by_z.size());
+  const VectorX eta = slack_covector(island, y2);
   const double by = slack_shift(y);
   for (int side = 0; side < 2; ++side) {
     const double sign = side == 0 ? 1.0 : -1.0;
@@ -169,14 +180,16 @@ void ImpulseDerivatives::Work::add_slack_by_state(const double* y2, VectorX& by_
   const ContactRows& rows = step->rows;
   VectorX eta = VectorX::Zero(nv);
   for (size_t k = 0; k < rows.islands().size(); ++k) {
-    if (grants(laws[k], false)) eta += slack_covector(static_cast<int>(k), y2);
+    if (grants(laws[k], false)) eta += slack_covector(static_cast<int>(k), y2).head(nv);
   }
   impulses_against(slack.y.data(), eta.data(), by_z.data() + residual.inputs().q);
   for (const Item& item : rows.items()) {
     const int n = rows.row_of(item);
     double share = 0.0;
     if (!moves_weights(laws[item.island], false)) continue;
-    for (int i = n; i < n + item.rows; ++i) share -= slack.y[i] * y2[i];
+    for (int i = n; i < n + item.rows; ++i) {
+      if (modes[i] == RowMode::hold) share -= slack.y[i] * y2[i];
+    }
     if (share != 0.0) add_weight_rate(item, false, share, by_z);
   }
 }
@@ -232,25 +245,21 @@ void ImpulseDerivatives::Work::add_slack_columns() {
     if (y.isZero(0.0) || !moves_weights(laws[item.island], false)) continue;
     by_z.head(used_inputs(false)).setZero();
     add_weight_rate(item, false, 1.0, by_z);
-    for (int i = 0; i < item.rows; ++i)
-      row_columns.row(n + i).head(inputs) += y[i] * by_z.head(inputs).transpose();
+    for (int i = 0; i < item.rows; ++i) {
+      if (modes[n + i] == RowMode::hold)
+        row_columns.row(n + i).head(inputs) += y[i] * by_z.head(inputs).transpose();
+    }
   }
 }
 
 // Of parameters, one row:  -R_i dy_i = eta . dJ^T y,  eta = Mhat^-1 J^T K^-1 e_i R_i
 void ImpulseDerivatives::Work::add_slack_row(int island, int row, double by) {
   const ContactRows& rows = step->rows;
-  const int begin = rows.islands()[island].row_begin;
   if (modes[row] != RowMode::hold) return;
-  std::vector<double> unit(rows.size(), 0.0), ignored_rho(rows.size());
-  unit[row] = laws[island].weight(row - begin);
-  std::vector<double> covector(rows.size(), 0.0);
-  laws[island].solve_transposed(unit.data() + begin, covector.data() + begin, ignored_rho.data() + begin);
-  VectorX eta = VectorX::Zero(nv + rows.size()), z = VectorX::Zero(residual.inputs().size);
-  scratch.setZero();
-  rows.add_impulses(covector.data(), scratch);
-  solve_mass_matrix(*model, *data, scratch);
-  eta.head(nv) = -scratch;  // lam = -K^-1 c
+  std::vector<double> unit(rows.size(), 0.0);
+  unit[row] = 1.0;
+  const VectorX eta = slack_covector(island, unit.data());
+  VectorX z = VectorX::Zero(residual.inputs().size);
   for (int side = 0; side < 2; ++side) {
     ImpulseDerivatives& there = shifted[side]->derivatives;
     there.want_parameters(true);

@@ -10,9 +10,9 @@
 // themselves they say better: of the soft ones only the share of the choices Z (load_choice.cpp) is taken, as
 // far as it is felt in the motion,
 //   dw <- dw + Z Z_v^+ (D dz - dv).
-// Where what slides was granted slack (least_slack.cpp) soft laws have loads of order 1 / eps, which
-// extrapolation takes away with everything of that order; hard laws do not know how that slack changes, and D
-// dz is all of dv.
+// Where what slides on its cone was granted slack (least_slack.cpp) soft laws have loads of order 1 / eps,
+// which extrapolation takes away with everything of that order; hard laws do not know how that slack changes,
+// and D dz is all of dv.
 
 #include <Eigen/QR>
 
@@ -141,7 +141,7 @@ bool ImpulseDerivatives::Work::find_soft_limit(bool with_parameters, bool of_yie
     // Slack that the state does not feel is less than what extrapolation leaves, some 1e-9.
     if (laws[k].grants_slack(false)) {
       soft.softness[0][k] = hardest;
-      soft.whole |= laws[k].slack_slides();
+      soft.whole |= laws[k].slack_slides() && !laws[k].slack_is_least();
     }
     if (!laws[k].slides() || laws[k].find_choices() == 0) continue;
     soft.softness[0][k] = hardest;

@@ -242,10 +242,9 @@ bool approach_and_settle(Task& task, SolveStage stage) {
 
 // Whether some load would, alone, make a velocity that nothing in the problem comes near to.
 bool loads_are_endless(const ContactProblem& problem, const double* lam) {
-  constexpr double endless = 1e4;
   for (const Block& block : problem.blocks) {
     for (int i = block.first; i < block.first + block.dim; ++i) {
-      if (problem.mobility(block) * std::abs(lam[i]) > endless * problem.velocity_scale) return true;
+      if (problem.mobility(block) * std::abs(lam[i]) > endless_load * problem.velocity_scale) return true;
     }
   }
   return false;
@@ -328,19 +327,23 @@ bool dilate_or_sweep(Task& task) {
   return polish(task, SolveStage::iterating, {1e-4}) || approach_and_settle(task, SolveStage::iterating);
 }
 
-// Slow where bodies are stacked, but it goes on where other searches stall.
+// Slow where bodies are stacked, but it goes on where other searches stall. Of what cannot be met loads grow
+// without end and nothing comes nearer: twice as many sweeps, twice in a row, and hardly less of a residual.
 bool sweep_on(Task& task, int most_sweeps, double& best) {
   constexpr double close = 1e-3;  // relative residual
   ContactSolver& work = task.work;
   const ContactProblem& problem = task.problem;
   work.trial.assign(problem.size, 0.0);
-  for (int done = 0, more = 200; done < most_sweeps; done += more, more *= 2) {
+  double least = std::numeric_limits<double>::infinity();
+  for (int done = 0, more = 200, idle = 0; done < most_sweeps && idle < 2; done += more, more *= 2) {
     gauss_seidel(problem, more, work.trial.data());
     if (loads_are_endless(problem, work.trial.data())) return false;
     keep_best(task, best, work.approximate);
     const double residual = contact_residual(problem, work.trial.data()) / problem.velocity_scale;
     if (residual < close && polish(task, SolveStage::iterating, {1e-6, 10.0 * residual})) return true;
     if (residual <= exact) return accept(task, SolveStage::iterating);
+    idle = residual > 0.9 * least ? idle + 1 : 0;
+    least = std::min(least, residual);
   }
   return false;
 }

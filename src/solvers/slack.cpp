@@ -99,11 +99,12 @@ void report_slack(Task& task, const ContactProblem& given) {
 
 }  // namespace
 
-// Slack is never more than what biases ask for.
+// Slack is never more than what biases ask for, and the same however soft rows are: in rows that give way
+// less, less of it is told from what loads of a solution leave.
 bool may_contradict(const Task& task, double softness) {
   const ContactProblem& problem = task.problem;
   if (problem.bias == nullptr) return false;
-  const double noticed = 1e-3 * problem.velocity_scale;
+  const double noticed = endless_load * softness * problem.velocity_scale;
   double asked = 0.0, granted = 0.0;
   for_biased_rows(problem, [&](const Block& block, int i) {
     const double s = problem.bias[i];
@@ -200,6 +201,7 @@ bool grant_slack(Task& task) {
     solved = pivot(task, usual_softness) == Outcome::verified;
   }
   task.problem = problem;
+  work.system.forget();  // G is the given one again
   if (!solved) return false;
   work.relaxed.assign(problem.b, problem.b + n);
   double largest = 0.0;
@@ -208,7 +210,10 @@ bool grant_slack(Task& task) {
     work.relaxed[i] += slack;
     largest = std::max(largest, std::abs(slack));
   });
-  if (largest < 1e-3 * problem.velocity_scale) return false;
+  // As little as loads of a solution leave, unless they prove that there is none.
+  if (largest < 1e-3 * problem.velocity_scale)
+    return problem.bias != nullptr && find_balance(task) && judge_balance(task) == Contradiction::proven &&
+           yield_to_contradiction(task);
   task.problem.b = work.relaxed.data();
   work.trial.assign(task.lam, task.lam + n);
   solved = polish(task, SolveStage::iterating, {1e-6, 1e-8, 1e-4});

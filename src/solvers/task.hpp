@@ -11,6 +11,7 @@ namespace articula {
 constexpr std::size_t most_seen = 256;  // assignments remembered, to notice a cycle
 constexpr double exact = 1e-9;          // relative residual of what counts as solved
 constexpr double nearly_solved = 1e-6;  // of what is worth refining
+constexpr double endless_load = 1e4;  // loads that would, alone, make so many times the velocities there are
 
 // Everything a solve carries along.
 struct Task {

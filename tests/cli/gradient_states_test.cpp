@@ -7,6 +7,7 @@
 
 #include "articula/io/load.hpp"
 #include "articula/io/mjcf.hpp"
+#include "articula/io/paths.hpp"
 #include "articula/model/builder.hpp"
 #include "articula/simulation/disturbed_step.hpp"
 #include "cli/gradient_check.hpp"
@@ -23,6 +24,18 @@ TEST(gradient_states, are_the_same_over_any_number_of_threads) {
     ASSERT_TRUE(one[i].input.controls == three[i].input.controls) << i;
     ASSERT_EQ(one[i].in_contact, three[i].in_contact) << i;
   }
+}
+
+TEST(gradient_states, asked_for_by_number_are_those_of_all) {
+  const Model model = load("hopper");
+  const auto all = trajectory_states(model, Contact::ncp, 70, 3, 2),
+             some = trajectory_states(model, Contact::ncp, 70, 3, 2, {25, 69});
+  ASSERT_EQ(some.size(), all.size());
+  for (const size_t i : {25u, 69u}) {
+    EXPECT_TRUE(some[i].state.q == all[i].state.q && some[i].state.v == all[i].state.v) << i;
+    EXPECT_EQ(some[i].in_contact, all[i].in_contact) << i;
+  }
+  EXPECT_EQ(some[0].state.q.size(), 0);  // of a trajectory that nobody asked for
 }
 
 // Feet of planar robots with two contacts slip by nanometres, because one is nearer to the ground.
@@ -384,6 +397,44 @@ TEST(gradient_check, sees_kinks_where_parameters_move_them) {
     EXPECT_LE(blocks[k].true_error, 1e-6) << block_names()[k];
     EXPECT_LE(blocks[k].frozen_error, 1e-6) << block_names()[k];
   }
+}
+
+// One state of a third-party robot, at frozen modes.
+void expect_derivatives_at(const char* file, Contact law, int state) {
+  const auto shared = shared_models_directory();
+  if (!shared) GTEST_SKIP() << "no shared models";
+  const Model model = load((*shared / file).string());
+  const auto states = trajectory_states(model, law, 500, 1, 2, {state});
+  GradientCheck check(model, law);
+  std::vector<BlockResult> blocks;
+  ASSERT_TRUE(check.run(states[state].state, states[state].input, 1 + 7919 * state, blocks));
+  EXPECT_LE(check.adjoint_error(), 1e-9);
+  for (size_t k = 0; k < blocks.size(); ++k) {
+    EXPECT_FALSE(blocks[k].frozen_left_out) << block_names()[k];
+    EXPECT_LE(blocks[k].frozen_error, 1e-6) << block_names()[k];
+  }
+}
+
+// Next to a pole no step is longer than 1e-6, and noise leaves a table six digits.
+TEST(gradient_check, knows_more_from_many_tables_than_from_one) {
+  expect_derivatives_at("mjcf/hopper/hopper.xml", Contact::ncp, 368);
+}
+
+// A hand beside feet that slides and is granted 1e-10 m/s, by which armature moves it.
+TEST(gradient_check, slack_of_normals_that_slide_follows_the_weights) {
+  expect_derivatives_at("mjcf/humanoid_mujoco/humanoid.xml", Contact::lcp, 90);
+}
+
+// Cassie as it was built is half a radian beyond its ranges, and takes seconds to come back.
+TEST(gradient_states, of_loops_start_where_they_are_within_their_ranges) {
+  const auto shared = shared_models_directory();
+  if (!shared) GTEST_SKIP() << "no shared models";
+  const Model model = load((*shared / "mjcf/agility_cassie/scene.xml").string());
+  const Simulation simulation(model, {.contact = Contact::lcp});
+  const auto states = trajectory_states(model, Contact::lcp, 500, 1, 2, {100, 180});
+  for (const int i : {100, 110, 119, 180, 190, 199})
+    EXPECT_LT(simulation.step(states[i].state, states[i].input).report.contact, SolveStatus::infeasible_bias)
+        << i;
 }
 
 // Fingers that are coupled and came to rest: friction that holds both of them leaves no digit of the coupling

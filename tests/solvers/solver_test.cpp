@@ -208,6 +208,24 @@ TEST(contact_solver, opposed_recovery_gets_the_least_slack) {
   EXPECT_LT(s.lam.maxCoeff(), 1.0);
 }
 
+// The same walls ask for a thousandth of what else goes on: too little to be told from what soft rows leave
+// of loads, and the more so the harder they are.
+TEST(contact_solver, a_little_opposed_recovery_gets_the_least_slack_beside_fast_motion) {
+  OwnedProblem p;
+  for (int i = 0; i < 3; ++i) p.blocks.push_back({.kind = BlockKind::unilateral, .first = i});
+  p.G = MatrixX::Identity(3, 3);
+  p.G(0, 1) = p.G(1, 0) = -1.0;
+  p.bias = Vector3(-1e-3, -3e-3, 0.0);
+  p.b = Vector3(-1e-3, -3e-3, -5.0);
+  const Solved s = solve(p);
+  EXPECT_EQ(s.report.status, SolveStatus::infeasible_bias);
+  EXPECT_NEAR(s.report.slack, 2e-3, 1e-7);
+  EXPECT_NEAR(s.sigma[0], -2e-3, 1e-7);
+  EXPECT_NEAR(s.sigma[1], -2e-3, 1e-7);
+  EXPECT_NEAR(s.sigma[2], 0.0, 1e-9);
+  EXPECT_LT(s.report.iterations, 60) << "it was proven, not tried out";
+}
+
 // A ball of 1 kg in a slot whose sides open by 0.05 rad each, too deep in both: normals push it out along x,
 // and friction holds it where mu > tan(0.05).
 OwnedProblem ball_in_slot(FrictionLaw law, double mu) {

@@ -32,6 +32,13 @@ void keep_better(Differences& best, const Differences& other);
 Differences ridders_differences(const std::function<VectorX(double)>& f, std::initializer_list<double> steps,
                                 bool jumps = false);
 
+// The mean of so many tables (at least four) whose first steps are a little shorter each, from `step` down to
+// step / sqrt 2, so that no two see f at one place: for functions whose noise is all that a table does not
+// know. It is less in the mean by the root of their number. The error is that of the mean, as tables differ,
+// and what those of longer steps differ by from those of shorter ones.
+Differences mean_of_tables(const std::function<VectorX(double)>& f, double step, int tables, bool jumps,
+                           double noise);
+
 // max |A - R| / max(|R|, 1e-3 max |R|, 1e-9)
 double relative_error(const MatrixX& A, const MatrixX& R);
 
