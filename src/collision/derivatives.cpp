@@ -42,14 +42,15 @@ namespace {
 
 // A corner, or a ball of radius r about a point, over a face that stays where it is; what response.cpp says,
 // of B alone:
-//   n' = 0,   d' = n . v,   position' = v - n (n . v)/2 + (d/2 + r) w x n
+//   n' = 0,   d' = n . v,   position' = v - (k d)' n + (k d + r) w x n,   k = (1 - lean)/2
 void on_fixed_face(const ContactPoint& contact, double radius, ContactDerivatives& out) {
   const Vec3 n = contact.normal;
-  const double arm = 0.5 * contact.distance + radius;
+  const double below = 0.5 * (1.0 - contact.lean), arm = below * contact.distance + radius;
+  const double sinks = below - 0.5 * contact.lean_rate * contact.distance;
   for (int i = 0; i < 3; ++i) {
     const Vec3 e = with_lane(Vec3(), i, 1.0);
     out.motion[6 + i] = {cross(e, n) * arm, Vec3(), 0.0};
-    out.motion[9 + i] = {e - n * (0.5 * n[i]), Vec3(), n[i]};
+    out.motion[9 + i] = {e - n * (sinks * n[i]), Vec3(), n[i]};
   }
   out.one_sided = contact.degenerate;
   out.turns = false;

@@ -183,8 +183,10 @@ int collide_in_table(const Shape& a, const Placement& at_a, const Shape& b, cons
 
 int collide_unchecked(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
                       double margin, ContactPoint* out) {
-  if (a.type <= b.type) return collide_in_table(a, at_a, b, at_b, margin, out);
-  return collide_swapped(a, at_a, b, at_b, margin, out);
+  const int count = a.type <= b.type ? collide_in_table(a, at_a, b, at_b, margin, out)
+                                     : collide_swapped(a, at_a, b, at_b, margin, out);
+  take_sides(a, b, out, count);
+  return count;
 }
 
 int collide(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b, double margin,

@@ -74,6 +74,9 @@ struct Uncleared {
   const T* data() const { return reinterpret_cast<const T*>(storage); }
 };
 
+// Moves contacts of a pair that were found halfway to where they act (position.cpp).
+void take_sides(const Shape& a, const Shape& b, ContactPoint* points, int count);
+
 inline ContactPoint contact_of(const Distance& d) {
   ContactPoint c;
   c.position = (d.point_a + d.point_b) * 0.5;

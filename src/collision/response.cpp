@@ -1,7 +1,8 @@
 // Contacts of nearest features. With u = T^T (x_b - x_a)', a = T^T n_a', b = -T^T n_b' as the surfaces follow
 // their bodies, and slides s along them (patch.hpp), the conditions of a nearest pair differentiate to
 //   u + C_b s_b - C_a s_a = d nu,    nu = a + D_a s_a = b - D_b s_b
-// Then  n' = T nu,   d' = n . (x_b' - x_a'),   position' = (x_a' + x_b' + T (C_a s_a + C_b s_b))/2.
+// Then  n' = T nu,   d' = n . (x_b' - x_a'),   position' = (x_a' + x_b' + T (C_a s_a + C_b s_b))/2
+// halfway, and where it leans to one of the sides (position.cpp)  + (lean d n)'/2.
 //
 // Contacts with the normal of faces: x_b - x_a = d n with n' given, x_a and x_b on their features. With g
 // normal to the plane in which the points can slide against each other,
@@ -169,8 +170,10 @@ Response make_response(const Shape& a, const Placement& at_a, const Shape& b, co
   Response r(c.normal);
   r.rule = c.rule;
   r.d = c.distance;
-  r.xa = c.normal * (-0.5 * c.distance);
-  r.xb = c.normal * (0.5 * c.distance);
+  r.lean = c.lean;
+  r.lean_rate = c.lean_rate;
+  r.xa = c.normal * (-0.5 * (1.0 + c.lean) * c.distance);
+  r.xb = c.normal * (0.5 * (1.0 - c.lean) * c.distance);
   r.fa = c.feature_a;
   r.fb = c.feature_b;
   r.one_sided = c.degenerate;
@@ -179,6 +182,13 @@ Response make_response(const Shape& a, const Placement& at_a, const Shape& b, co
   else
     faces_response(a, at_a, b, at_b, c, r);
   return r;
+}
+
+// From halfway to where the contact acts: (lean d n)'/2.
+ContactRate Response::taken_aside(ContactRate halfway) const {
+  halfway.position +=
+      n * (0.5 * (lean + lean_rate * d) * halfway.distance) + halfway.normal * (0.5 * lean * d);
+  return halfway;
 }
 
 ContactRate Response::by_features(const SurfaceRate& a, const SurfaceRate& b) const {
@@ -199,22 +209,21 @@ Mat3 lift(const Basis& T, const Mat2& M) {
 // Columns e_i x r of a cross product with r from the right.
 Mat3 cross_columns(Vec3 r) { return skew(r) * -1.0; }
 
-void write(const Mat3& position, const Mat3& normal, Vec3 distance, ContactRate* out) {
-  for (int i = 0; i < 3; ++i) out[i] = {position.column(i), normal.column(i), distance[i]};
-}
-
 bool is_zero(const Mat2& m) { return m.xx == 0.0 && m.xy == 0.0 && m.yx == 0.0 && m.yy == 0.0; }
 
 }  // namespace
 
 // The map above as matrices, on x_a' = e_i x x_a, n_a' = e_i x n and so on:
-//   position' = P_a x_a' + P_b x_b' + K_a n_a' - K_b n_b',    P_a = (1 - T S_u T^T)/2,   P_b = (1 + T S_u
-//   T^T)/2 n'        = N_u (x_b' - x_a') + N_a n_a' - N_b n_b'
+//   halfway' = P_a x_a' + P_b x_b' + K_a n_a' - K_b n_b',    P_a = (1 - T S_u T^T)/2,  P_b = (1 + T S_u
+//   T^T)/2 n'       = N_u (x_b' - x_a') + N_a n_a' - N_b n_b'
 // On a face that stays where it is the normal stays, too: N_u = N_b = 0.
 bool Response::by_motions(bool moves_a, bool moves_b, ContactRate* out) const {
   const bool turns = !is_zero(Nu) || (moves_a && !is_zero(Na)) || (moves_b && !is_zero(Nb));
   const Mat3 half = Mat3::diagonal(0.5), X = cross_columns(n);
   const Mat3 Su = lift(T, (Au + Bu) * 0.5), U = turns ? lift(T, Nu) : Mat3();
+  const auto write = [&](const Mat3& position, const Mat3& normal, Vec3 distance, ContactRate* to) {
+    for (int i = 0; i < 3; ++i) to[i] = taken_aside({position.column(i), normal.column(i), distance[i]});
+  };
   if (moves_a) {
     const Mat3 Pa = half - Su, Xa = cross_columns(xa), Ka = lift(T, (Aa + Ba) * 0.5);
     write(Pa * Xa + Ka * X, turns ? lift(T, Na) * X - U * Xa : Mat3(), cross(n, xa), out);
@@ -245,7 +254,7 @@ ContactRate Response::by_faces(const SurfaceRate& a, const SurfaceRate& b) const
 }
 
 ContactRate Response::operator()(const SurfaceRate& a, const SurfaceRate& b) const {
-  return rule == NormalRule::features ? by_features(a, b) : by_faces(a, b);
+  return taken_aside(rule == NormalRule::features ? by_features(a, b) : by_faces(a, b));
 }
 
 }  // namespace articula::collision

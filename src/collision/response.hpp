@@ -15,7 +15,7 @@ struct SurfaceRate {
 struct Response {
   NormalRule rule = NormalRule::features;
   Vec3 n, xa, xb;  // normal, surface points
-  double d = 0.0;
+  double d = 0.0, lean = 0.0, lean_rate = 0.0;
   bool one_sided = false;
 
   // rule features: nu = Nu u + Na a + Nb b and the slides of the two points likewise (response.cpp)
@@ -41,6 +41,7 @@ struct Response {
  private:
   ContactRate by_features(const SurfaceRate& a, const SurfaceRate& b) const;
   ContactRate by_faces(const SurfaceRate& a, const SurfaceRate& b) const;
+  ContactRate taken_aside(ContactRate halfway) const;
 };
 
 // Where A does not move and has a face there, and B a point: without its placement. False anywhere else.

@@ -23,13 +23,14 @@ inline constexpr int max_contact_points = 4;
 enum class NormalRule : std::uint8_t { features, face_a, face_b, faces };
 
 struct ContactPoint {
-  Vec3 position;          // halfway between the surfaces
+  Vec3 position;          // where the bodies act on each other, between the surfaces (docs/collision.md)
   Vec3 normal;            // unit, from A to B
   double distance = 0.0;  // along the normal; negative: overlap
   Feature feature_a,
       feature_b;  // what touches; with the two geometries the identity of the contact across steps
   NormalRule rule = NormalRule::features;
-  int face_a = -1, face_b = -1;  // the faces that `rule` speaks of
+  int face_a = -1, face_b = -1;        // the faces that `rule` speaks of
+  double lean = 0.0, lean_rate = 0.0;  // of the position: -1 on A, 0 halfway, 1 on B; by the distance
   // No unique normal here (coincident centres, a centre on an axis): a fixed choice was made.
   bool degenerate = false;
 };

@@ -16,7 +16,7 @@ struct StepContact {
   int body_a = 0, body_b = 0;
   ContactMode mode = ContactMode::separating;
   double distance = 0.0;                     // m, at the start of the step; negative: overlap
-  Vector3 position;                          // m, halfway between the surfaces
+  Vector3 position;                          // m, as collision::ContactPoint
   Matrix3 frame;                             // columns: normal (from A to B) and two tangents
   Vector3 impulse = Vector3::Zero();         // N s
   Vector3 force = Vector3::Zero();           // N: impulse / dt
