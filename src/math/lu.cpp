@@ -11,7 +11,8 @@ namespace articula {
 
 namespace {
 
-constexpr int panel = 4;  // columns eliminated together: one pass over the rest for every four pivots
+constexpr int sparse_from = 128;  // rows: matrices of many bodies, in which most numbers are zero
+constexpr int panel = 4;          // columns eliminated together: one pass over the rest for every four pivots
 
 int padded(int n) { return (n + 3) / 4 * 4; }
 
@@ -21,6 +22,7 @@ void LuFactor::reserve(int capacity) {
   a_.reserve(static_cast<std::size_t>(capacity) * padded(capacity));
   inverse_pivot_.reserve(capacity);
   swap_.reserve(capacity);
+  groups_.reserve(padded(capacity) / panel);
 }
 
 // Rows stay where they are while they fit: a factor may be reused.
@@ -66,9 +68,61 @@ void LuFactor::subtract_panel(int k, int i, int from) {
   }
 }
 
+// The groups of four columns, from that of `first` on, in which some row of the panel has a number that is
+// not zero.
+void LuFactor::list_groups(int k, int first) {
+  groups_.clear();
+  const double *r0 = row(k), *r1 = row(k + 1), *r2 = row(k + 2), *r3 = row(k + 3);
+  for (int j = first / panel * panel; j < width_; j += panel) {
+    bool any = false;
+    for (int c = j; c < j + panel; ++c)
+      any |= (r0[c] != 0.0) | (r1[c] != 0.0) | (r2[c] != 0.0) | (r3[c] != 0.0);
+    if (any) groups_.push_back(j);
+  }
+}
+
+// subtract_whole_panel where most numbers are zero: rows that take nothing from the panel, and columns in
+// which it has nothing, stay as they are.
+void LuFactor::subtract_sparse_panel(int k, int begin, int end, int from, bool group) {
+  list_groups(k, group ? begin : from);
+  const double *r0 = row(k), *r1 = row(k + 1), *r2 = row(k + 2), *r3 = row(k + 3);
+  const auto takes_nothing = [&](int i) {
+    const double* m = row(i) + k;
+    return m[0] == 0.0 && m[1] == 0.0 && m[2] == 0.0 && m[3] == 0.0;
+  };
+  for (int i = begin; i < end; i += 2) {
+    const int next = std::min(i + 1, end - 1);  // the last one may be its own partner
+    if (takes_nothing(i) && takes_nothing(next)) continue;
+    double *first = row(i), *second = row(next);
+    Lanes m[4], w[4];
+    for (int p = 0; p < panel; ++p) {
+      m[p] = broadcast(first[k + p]);
+      w[p] = broadcast(second[k + p]);
+    }
+    const int column = group ? i / panel * panel : from;
+    for (auto j = std::lower_bound(groups_.begin(), groups_.end(), column); j != groups_.end(); ++j) {
+      const Lanes a = load_lanes(r0 + *j), b = load_lanes(r1 + *j), c = load_lanes(r2 + *j),
+                  d = load_lanes(r3 + *j);
+      Lanes x = load_lanes(first + *j), y = load_lanes(second + *j);
+      x = x - m[0] * a;
+      y = y - w[0] * a;
+      x = x - m[1] * b;
+      y = y - w[1] * b;
+      x = x - m[2] * c;
+      y = y - w[2] * c;
+      store_lanes(first + *j, x - m[3] * d);
+      if (next != i) store_lanes(second + *j, y - w[3] * d);
+    }
+  }
+}
+
 // The same for rows `begin` to `end`, two at a time: each number of the panel is loaded for both. `group`:
 // from where a row's own group of four columns begins.
 void LuFactor::subtract_whole_panel(int k, int begin, int end, int from, bool group) {
+  if (n_ >= sparse_from) {
+    subtract_sparse_panel(k, begin, end, from, group);
+    return;
+  }
   int i = begin;
   for (; i + 1 < end; i += 2) {
     double *first = row(i), *second = row(i + 1);

@@ -118,24 +118,69 @@ void faces_of(const ContactProblem& problem, double softness, const double* cent
 void DilatingFriction::reserve(int rows) {
   for (std::vector<double>* vector : {&y_, &sigma_, &lam_, &b_, &next_, &next_sigma_, &between_, &centre_})
     vector->reserve(rows);
+  here_.reserve(static_cast<std::size_t>(2) * rows);
+  next_here_.reserve(static_cast<std::size_t>(2) * rows);
+  rounds_.reserve(2 * rows);
 }
 
-// Gamma of the velocities, into b and sigma. Returns the largest change.
-double DilatingFriction::follow_slip(const ContactProblem& problem) {
-  double change = 0.0;
+namespace {
+
+bool has_friction(const Block& block) { return block.kind == BlockKind::contact && block.dim > 1; }
+
+// Gamma = mu |sigma_T|
+double slip_of(const ContactProblem& problem, const Block& block, const double* sigma) {
+  double slip = 0.0;
+  for (int i = 0; i < block.tangents(); ++i) {
+    const double w = block.mu[i] * sigma[block.first + 1 + i];
+    slip += problem.law == FrictionLaw::cone ? w * w : std::abs(w);
+  }
+  return problem.law == FrictionLaw::cone ? std::sqrt(slip) : slip;
+}
+
+}  // namespace
+
+// Another softness makes the rounds another map.
+void DilatingFriction::accelerate(const ContactProblem& problem, double softness) {
+  const std::size_t contacts = here_.size();
   for (const Block& block : problem.blocks) {
-    if (block.kind != BlockKind::contact || block.dim == 1) continue;
-    const int n = block.first;
-    double slip = 0.0;
-    for (int i = 0; i < block.tangents(); ++i) {
-      const double w = block.mu[i] * sigma_[n + 1 + i];
-      slip += problem.law == FrictionLaw::cone ? w * w : std::abs(w);
+    const double g = problem.mobility(block);
+    for (int i = block.first; i < block.first + block.dim; ++i) {
+      here_.push_back(g * centre_[i]);
+      next_here_.push_back(g * y_[i]);
     }
-    if (problem.law == FrictionLaw::cone) slip = std::sqrt(slip);
-    const double moved = problem.b[n] + slip - b_[n];
+  }
+  if (softness != last_softness_) rounds_.forget();
+  last_softness_ = softness;
+  rounds_.advance(here_, next_here_);
+  std::size_t k = contacts;
+  for (const Block& block : problem.blocks) {
+    const double g = problem.mobility(block);
+    for (int i = block.first; i < block.first + block.dim; ++i) centre_[i] = next_here_[k++] / g;
+  }
+}
+
+// Centre and Gamma of the impulses and velocities, the latter into b and sigma. Returns the largest change of
+// Gamma.
+double DilatingFriction::follow_slip(const ContactProblem& problem, bool accelerated, double softness) {
+  here_.clear();
+  next_here_.clear();
+  for (const Block& block : problem.blocks) {
+    if (!has_friction(block)) continue;
+    here_.push_back(b_[block.first] - problem.b[block.first]);
+    next_here_.push_back(slip_of(problem, block, sigma_.data()));
+  }
+  if (accelerated)
+    accelerate(problem, softness);
+  else
+    std::copy(y_.begin(), y_.end(), centre_.begin());
+  double change = 0.0;
+  int k = 0;
+  for (const Block& block : problem.blocks) {
+    if (!has_friction(block)) continue;
+    const double moved = problem.b[block.first] + std::max(next_here_[k++], 0.0) - b_[block.first];
     change = std::max(change, std::abs(moved));
-    b_[n] += moved;
-    sigma_[n] += moved;
+    b_[block.first] += moved;
+    sigma_[block.first] += moved;
   }
   return change;
 }
@@ -201,17 +246,18 @@ void DilatingFriction::start(const ContactProblem& problem, const double* lam) {
   const int n = problem.size;
   for (std::vector<double>* vector : {&y_, &sigma_, &lam_, &b_, &next_, &next_sigma_, &between_, &centre_})
     vector->resize(n);
+  rounds_.forget();
+  std::copy(lam, lam + n, centre_.begin());
   std::copy(lam, lam + n, y_.begin());
   std::copy(problem.b, problem.b + n, b_.begin());
   contact_velocities(problem, lam, sigma_.data());
 }
 
-void DilatingFriction::round(const ContactProblem& problem, ModeSystem& system, double softness,
+void DilatingFriction::round(const ContactProblem& problem, ModeSystem& system, const Round& settings,
                              RowMode* mode, SlideState* slides, double* lam, double* sigma) {
-  constexpr int most_steps = 8;
-  std::copy(y_.begin(), y_.end(), centre_.begin());
-  const double change = follow_slip(problem);
-  minimise(problem, system, softness, 1e-2 * change + 1e-9 * problem.velocity_scale, most_steps, mode,
+  const double change = follow_slip(problem, settings.accelerated, settings.softness);
+  minimise(problem, system, settings.softness,
+           settings.follows * change + settings.tolerance * problem.velocity_scale, settings.most_steps, mode,
            slides);
   for (int i = 0; i < problem.size; ++i) {
     lam[i] = y_[i];

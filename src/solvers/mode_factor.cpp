@@ -112,7 +112,7 @@ int ModeSystem::condense(const ContactProblem& problem, double eps) {
 
 CondensedRows* ModeSystem::condensed(const ContactProblem& problem, const RowMode* mode,
                                      const SlideState* slides) {
-  list_unknowns(problem, mode, slides, unknowns_, late_);
+  list(problem, mode, slides);
   return condense(problem, softness_) > 0 ? &condensed_ : nullptr;
 }
 

@@ -45,6 +45,7 @@ void ModeSystem::reserve(int rows, int blocks) {
   rows_.reserve(rows + blocks);
   mixed_.reserve(rows + blocks);
   columns_.reserve(static_cast<std::size_t>(rows) * rows);
+  order_.reserve(blocks);
   lu_.reserve(rows);
   condensed_.reserve(rows);
   leading_.reserve(rows);
@@ -126,7 +127,7 @@ bool block_slides(const Block& block, const RowMode* mode) {
 }  // namespace
 
 void list_unknowns(const ContactProblem& problem, const RowMode* mode, const SlideState* slides,
-                   std::vector<ModeUnknown>& unknowns, const std::vector<bool>* late) {
+                   std::vector<ModeUnknown>& unknowns, const std::vector<bool>* late, const int* order) {
   unknowns.clear();
   const int count = static_cast<int>(problem.blocks.size());
   const auto add = [&](int k) {
@@ -139,17 +140,20 @@ void list_unknowns(const ContactProblem& problem, const RowMode* mode, const Sli
       if (mode[i] == RowMode::hold) add_row(i, k, problem.mobility(block), unknowns);
     }
   };
+  const auto place = [&](int i) { return order == nullptr ? i : order[i]; };
   bool some_slide = false;
-  for (int k = 0; k < count; ++k) {
+  for (int i = 0; i < count; ++i) {
+    const int k = place(i);
     const bool slides_here = block_slides(problem.blocks[k], mode);
     some_slide = some_slide || slides_here;
     if (!slides_here && !(late != nullptr && (*late)[k])) add(k);
   }
-  for (int k = 0; late != nullptr && k < count; ++k) {
+  for (int i = 0; late != nullptr && i < count; ++i) {
+    const int k = place(i);
     if ((*late)[k] && !block_slides(problem.blocks[k], mode)) add(k);
   }
-  for (int k = 0; some_slide && k < count; ++k) {
-    if (block_slides(problem.blocks[k], mode)) add(k);
+  for (int i = 0; some_slide && i < count; ++i) {
+    if (block_slides(problem.blocks[place(i)], mode)) add(place(i));
   }
 }
 
@@ -171,7 +175,7 @@ void ModeSystem::spread_equations(const double* x, double* sigma) const {
 
 // Almost without the proximal term first: where K is regular one solve is exact.
 bool ModeSystem::linearise(const ContactProblem& problem, const RowMode* mode, const SlideState* slides) {
-  list_unknowns(problem, mode, slides, unknowns_, late_);
+  list(problem, mode, slides);
   regular_ = factor_system(problem, 1e-15) && lu_.pivot_ratio() > 1e-9;
   return regular_ || factor_system(problem, usual_softness);
 }
@@ -309,7 +313,7 @@ const std::vector<double>& ModeSystem::fix_bounds(const ContactProblem& problem,
 bool ModeSystem::soft_step(const ContactProblem& problem, const RowMode* mode, SlideState* slides,
                            double* lam, double* soft, double& turned) {
   fix_bounds(problem, mode);
-  list_unknowns(problem, mode, slides, unknowns_, late_);
+  list(problem, mode, slides);
   start_from(centre_.data());
   if (!factor_system(problem, softness_) || !solve_linear(problem, softness_, 2, lam, soft)) return false;
   turned = set_directions(problem, mode, lam, soft, true, slides);
@@ -317,7 +321,7 @@ bool ModeSystem::soft_step(const ContactProblem& problem, const RowMode* mode, S
 }
 
 bool ModeSystem::set_modes(const ContactProblem& problem, const RowMode* mode, const SlideState* slides) {
-  list_unknowns(problem, mode, slides, unknowns_, late_);
+  list(problem, mode, slides);
   return factor_system(problem, softness_);
 }
 
@@ -373,7 +377,7 @@ bool ModeSystem::harden(const ContactProblem& problem, const RowMode* mode, Slid
   if (!yielding || !turns_off_cone(problem, mode)) return true;
   const double before = contact_residual(problem, lam, sigma);
   turned_lam_.assign(lam, lam + problem.size);
-  list_unknowns(problem, mode, slides, unknowns_, late_);
+  list(problem, mode, slides);
   fix_yielding_directions(mode);
   start_from(lam);
   if (factor_system(problem, softness_) && turn_hard(problem, mode, slides, sliding, true, lam, sigma) &&
@@ -450,7 +454,7 @@ bool ModeSystem::turn_hard(const ContactProblem& problem, const RowMode* mode, S
       if (exact) return true;
     }
     previous = turned;
-    list_unknowns(problem, mode, slides, unknowns_, late_);
+    list(problem, mode, slides);
     if (fixed) fix_yielding_directions(mode);
     start_from(lam);
     if (!factor_system(problem, softness_)) return false;
@@ -462,7 +466,7 @@ bool ModeSystem::stand_still(const ContactProblem& problem, const RowMode* mode,
                              double* lam, double* sigma) {
   constexpr double rounding = 2e-15;
   fix_bounds(problem, mode);
-  list_unknowns(problem, mode, slides, unknowns_, late_);
+  list(problem, mode, slides);
   start_from(lam);
   if (!factor_system(problem, softness_) || !solve_linear(problem, 0.0, 1, lam, sigma)) return false;
   return equation_error_ <= rounding * problem.velocity_scale || solve_hard(problem, lam, sigma);
@@ -485,7 +489,7 @@ bool ModeSystem::solve_near(const ContactProblem& problem, const RowMode* mode, 
                             double* lam, double* sigma, const double* near) {
   if (!solve(problem, mode, slides, lam, sigma, near)) return false;
   std::fill(centre_.begin(), centre_.end(), 0.0);
-  list_unknowns(problem, mode, slides, unknowns_, late_);
+  list(problem, mode, slides);
   start_from(lam);
   return factor_system(problem, softness_) && harden(problem, mode, slides, false, lam, sigma);
 }

@@ -87,8 +87,8 @@ bool dilate(Task& task) {
   work.dilating.start(problem, work.trial.data());
   double softness = 1e-2, residual = std::numeric_limits<double>::infinity();
   for (int round = 1; round <= most_rounds; ++round) {
-    work.dilating.round(problem, work.system, softness, task.guess, task.slides, work.trial.data(),
-                        work.trial_sigma.data());
+    work.dilating.round(problem, work.system, {.softness = softness}, task.guess, task.slides,
+                        work.trial.data(), work.trial_sigma.data());
     const int steps = work.system.factorisations();
     task.report.iterations += steps;
     softness = std::max(0.1 * softness, 1e-4);
@@ -137,30 +137,32 @@ bool accept(Task& task, SolveStage stage) {
 
 // Around zero, rows would give way by eps R lam, which is no small velocity where bodies are nearly jammed
 // and loads are 1e5 times what the motion needs.
-bool settle_near(Task& task, SolveStage stage) {
-  constexpr int most_rounds = 4;
+bool settle_near(Task& task, SolveStage stage, double softness, int most_rounds) {
   ContactSolver& work = task.work;
   const ContactProblem& problem = task.problem;
   bool solved = false;
+  work.between = work.trial;
+  task.centre = work.between.data();
   task.near_solution = true;
-  for (double softness : softnesses) {
-    work.between = work.trial;
-    task.centre = work.between.data();
-    double residual = contact_residual(problem, task.centre);
-    for (int round = 0; round < most_rounds && !solved; ++round) {
-      contact_velocities(problem, task.centre, work.trial_sigma.data());
-      modes_at(problem, hardest, task.centre, work.trial_sigma.data(), task.guess, task.slides);
-      solved = settle(task, softness, stage) == Outcome::solved;
-      const double before = std::exchange(residual, contact_residual(problem, task.lam));
-      if (!(residual < 0.5 * before)) break;
-      std::copy(task.lam, task.lam + problem.size, work.between.begin());
-    }
-    if (solved) break;
+  double residual = contact_residual(problem, task.centre);
+  for (int round = 0; round < most_rounds && !solved; ++round) {
+    contact_velocities(problem, task.centre, work.trial_sigma.data());
+    modes_at(problem, hardest, task.centre, work.trial_sigma.data(), task.guess, task.slides);
+    solved = settle(task, softness, stage) == Outcome::solved;
+    const double before = std::exchange(residual, contact_residual(problem, task.lam));
+    if (!(residual < 0.5 * before)) break;
+    std::copy(task.lam, task.lam + problem.size, work.between.begin());
   }
   task.near_solution = false;
   task.centre = nullptr;
   if (solved) task.report.status = SolveStatus::multiple;
   return solved;
+}
+
+bool settle_near(Task& task, SolveStage stage) {
+  constexpr int most_rounds = 4;
+  return std::any_of(std::begin(softnesses), std::end(softnesses),
+                     [&](double softness) { return settle_near(task, stage, softness, most_rounds); });
 }
 
 void keep_best(Task& task, double& best, std::vector<double>& lam) {
@@ -281,8 +283,8 @@ bool refine(Task& task, double& best) {
     int idle = 0;
     for (int round = 0; round < rounds && idle < patience && best > 0.1 * exact * problem.velocity_scale;
          ++round) {
-      work.dilating.round(problem, work.system, softness, task.guess, task.slides, work.trial.data(),
-                          work.trial_sigma.data());
+      work.dilating.round(problem, work.system, {.softness = softness}, task.guess, task.slides,
+                          work.trial.data(), work.trial_sigma.data());
       task.report.iterations += work.system.factorisations();
       const double before = best;
       keep_best(task, best, work.approximate);

@@ -74,6 +74,7 @@ bool yield_if_jammed(Task& task) {
 bool search(Task& task) {
   constexpr int small = 20;        // rows: Dantzig's pivots cost the fourth power
   constexpr int table_size = 270;  // of Lemke's table, whose pivots cost the third power
+  constexpr int pile = 100;        // rows: many bodies, of which some always come, go or share loads
   constexpr int large = 48;  // rows: interior points cost the third power, with all rows in their matrix
   ContactSolver& work = task.work;
   const ContactProblem& problem = task.problem;
@@ -123,8 +124,11 @@ bool search(Task& task) {
   work.approximate.assign(problem.size, 0.0);
   work.dilated.assign(problem.size, 0.0);
   double best = contact_residual(problem, work.approximate.data());
+  const bool many = problem.size > pile;
+  if (many && task.warm && settle_near_start(task)) return true;
   if (problem.size > large && dilate_or_sweep(task)) return true;
   if (jammed && is_jammed(task) && waive_biases(task)) return true;
+  if (many && dilate_on(task)) return true;
   if (problem.size > large && sweep_on(task, 3000, best)) return true;
   const bool hopeless = task.contradicts || loads_are_endless(problem, work.trial.data());
   if (task.path_is_lost && hopeless && waive_biases(task)) return true;

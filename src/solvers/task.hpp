@@ -91,6 +91,7 @@ bool accept(Task& task, SolveStage stage);
 // Newton's method on rows that are soft around work.trial, sigma + eps R (lam - trial): loads that are large,
 // and right, move nothing. Impulses found are the next to stay near to, while they obey the laws better.
 bool settle_near(Task& task, SolveStage stage);
+bool settle_near(Task& task, SolveStage stage, double softness, int most_rounds);
 // Remembers work.trial in `lam` if its residual is less than `best`.
 void keep_best(Task& task, double& best, std::vector<double>& lam);
 // Along a path from the guess and the impulses it came with, under the pyramid law.
@@ -102,6 +103,11 @@ bool sweep_from_start(Task& task);
 bool pivot_by_dantzig(Task& task);
 bool follow_lemke(Task& task);
 bool dilate_or_sweep(Task& task);
+// For problems of many rows (many_bodies.cpp). Near the impulses that the guess came with: bodies that have
+// come to rest carry from step to step what they carried.
+bool settle_near_start(Task& task);
+// Friction that dilates, round after round until the laws hold, or Newton's method finds a solution nearby.
+bool dilate_on(Task& task);
 bool refine(Task& task, double& best);
 // Gauss-Seidel from nothing, ever more sweeps, pivoted from where they came to each time.
 bool sweep_on(Task& task, int most_sweeps, double& best);

@@ -87,6 +87,37 @@ MatrixX positive_matrix(std::mt19937& random, int n) {
   return B * B.transpose() + MatrixX::Identity(n, n);
 }
 
+// Bodies in a chain, whose matrix is zero but for neighbours, and a border: beyond 128 rows what is zero is
+// left out of the elimination.
+TEST(lu, factors_of_many_rows_that_are_mostly_zero_solve_the_same_equations) {
+  std::mt19937 random(6);
+  LuFactor lu;
+  for (int n : {127, 128, 131, 180}) {
+    MatrixX B = MatrixX::Zero(n, n);
+    for (int i = 0; i < n; ++i) {
+      for (int j = std::max(0, i - 7); j <= i; ++j) B(i, j) = uniform(random, -1.0, 1.0);
+    }
+    const MatrixX symmetric = B * B.transpose() + MatrixX::Identity(n, n);
+    const VectorX x = uniform_vector(random, n);
+    copy_into(lu, symmetric);
+    ASSERT_TRUE(lu.factor_symmetric());
+    VectorX y = symmetric * x;
+    lu.solve(y.data());
+    EXPECT_LT((y - x).norm(), 1e-10) << n;
+    for (int border : {3, 20, 50}) {
+      MatrixX A = symmetric;
+      for (int i = n - border; i < n; ++i) {
+        for (int j = 0; j < n; j += 5) A(i, j) = uniform(random, -1.0, 1.0);
+      }
+      copy_into(lu, A);
+      ASSERT_TRUE(lu.factor_bordered(n - border));
+      VectorX z = A * x;
+      lu.solve(z.data());
+      EXPECT_LT((z - x).norm(), 1e-8) << n << " " << border;
+    }
+  }
+}
+
 TEST(lu, condensed_rows_leave_the_schur_complement) {
   std::mt19937 random(4);
   LuFactor lu;

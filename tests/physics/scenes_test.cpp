@@ -110,6 +110,55 @@ TEST(scenes, a_pile_of_boxes_settles) {
   EXPECT_LT((scene.state.q - rest).norm(), 1e-8);
 }
 
+// Boxes turned at random, dropped into a bin of 0.6 m.
+Description bin_of_boxes(int boxes, std::mt19937& random) {
+  constexpr double inside = 0.3, thick = 0.02, high = 3.0;
+  Description d = empty_world();
+  add_floor(d, {.friction = 0.6});
+  for (int side = 0; side < 4; ++side) {
+    const int axis = side / 2;
+    GeometryDescription wall;
+    wall.name = "wall" + std::to_string(side);
+    wall.type = ShapeType::box;
+    wall.size = Vector3(inside, inside, high);
+    wall.size[axis] = thick;
+    wall.pose.position[axis] = (side % 2 == 0 ? 1.0 : -1.0) * (inside + thick);
+    wall.pose.position[2] = high;
+    d.geometries.push_back(wall);
+  }
+  for (int i = 0; i < boxes; ++i) {
+    const Vector3 at(0.19 * (i % 3 - 1), 0.19 * (i / 3 % 3 - 1), 0.12 + 0.18 * (i / 9));
+    const Quaternion turn(Eigen::AngleAxisd(uniform(random, -3.0, 3.0), random_direction(random)));
+    add_box(d, "box" + std::to_string(i), {0.05, 0.05, 0.05}, 0.5, at, {.friction = 0.6}, turn);
+  }
+  return d;
+}
+
+// They end as a few islands of some hundred rows, in which loads are shared in many ways: once these are
+// found, a step costs a few factors, not a search.
+TEST(scenes, boxes_dropped_into_a_bin_settle_under_both_laws) {
+  const auto settles = [](FrictionLaw law, int seed) {
+    std::mt19937 random(seed);
+    Scene scene(bin_of_boxes(std::max(9, cases(20, 100)), random), 0.002, law);
+    const double limit = 8.0;
+    while (scene.state.time < limit && !HasFatalFailure()) {
+      scene.step();
+      EXPECT_NE(scene.report.contact, SolveStatus::inexact);
+      EXPECT_LT(scene.report.deepest, 1e-3);
+      if (scene.state.time > 1.0 && scene.state.v.lpNorm<Eigen::Infinity>() < 1e-9) break;
+    }
+    EXPECT_LT(scene.state.time, limit) << "still moving at " << scene.state.v.lpNorm<Eigen::Infinity>();
+    const VectorX rest = scene.state.q;
+    for (int i = 0; i < 20 && !HasFatalFailure(); ++i) {
+      scene.step();
+      EXPECT_LT(scene.report.iterations, 100);
+    }
+    EXPECT_LT((scene.state.q - rest).norm(), 1e-8);
+  };
+  settles(FrictionLaw::cone, 1);
+  settles(FrictionLaw::pyramid, 3);
+}
+
 TEST(scenes, separate_boxes_cost_linearly_in_their_number) {
   const auto cost = [](int boxes) {
     Description d = empty_world();

@@ -67,11 +67,14 @@ class LuFactor {
   bool factor_from(int first);
   bool factor_panel(int k, int width);
   void subtract_panel(int k, int i, int from);
+  void list_groups(int k, int first);
+  void subtract_sparse_panel(int k, int begin, int end, int from, bool group);
   void subtract_whole_panel(int k, int begin, int end, int from, bool group);
 
   AlignedVector a_;
   std::vector<double> inverse_pivot_;
-  std::vector<int> swap_;  // row that was exchanged with row k
+  std::vector<int> swap_;    // row that was exchanged with row k
+  std::vector<int> groups_;  // of four columns, in which a panel has something
   int n_ = 0, stride_ = 0;
   int width_ = 0;     // n, padded
   int reusable_ = 0;  // leading rows of a factor without exchanges

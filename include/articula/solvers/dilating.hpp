@@ -9,27 +9,42 @@
 // centre <- y, which is lam at the minimum and makes the rows as hard as they are, and Gamma follows the
 // velocities.
 
+#include "articula/math/fixed_point.hpp"
 #include "articula/solvers/mode_system.hpp"
 
 namespace articula {
 
 class DilatingFriction {
  public:
+  struct Round {
+    double softness = 1e-2;
+    int most_steps = 8;        // of Newton's method
+    double follows = 1e-2;     // impulses are exact to this part of the change of Gamma,
+    double tolerance = 1e-9;   // and this, relative
+    bool accelerated = false;  // Gamma and centre go on from several rounds (fixed_point.hpp)
+  };
+
   void reserve(int rows);
   // From impulses `lam`.
   void start(const ContactProblem& problem, const double* lam);
   // Gamma follows the velocities, then f is made smaller: impulses, and their velocities without Gamma.
   // mode: those of equalities are read, the rest is scratch, as are slides.
-  void round(const ContactProblem& problem, ModeSystem& system, double softness, RowMode* mode,
+  void round(const ContactProblem& problem, ModeSystem& system, const Round& settings, RowMode* mode,
              SlideState* slides, double* lam, double* sigma);
 
  private:
-  double follow_slip(const ContactProblem& problem);
+  void accelerate(const ContactProblem& problem, double softness);
+  double follow_slip(const ContactProblem& problem, bool accelerated, double softness);
   void minimise(const ContactProblem& problem, ModeSystem& system, double softness, double tolerance,
                 int most_steps, RowMode* mode, SlideState* slides);
   double search(const ContactProblem& problem, double softness, const RowMode* mode);
 
   std::vector<double> y_, sigma_, lam_, b_, next_, next_sigma_, between_, centre_;
+  // Gamma of each contact with friction, then, where rounds are accelerated, R times the centre of each row;
+  // in m/s both: as they are, and where the last round leads to.
+  std::vector<double> here_, next_here_;
+  FixedPoint rounds_;
+  double last_softness_ = 0.0;  // of a round that was accelerated
 };
 
 }  // namespace articula

@@ -22,6 +22,7 @@
 #include "articula/contact/solution.hpp"
 #include "articula/math/lu.hpp"
 #include "articula/solvers/condensed_rows.hpp"
+#include "articula/solvers/elimination_order.hpp"
 
 namespace articula {
 
@@ -43,10 +44,11 @@ struct ModeUnknown {
   double weight = 0.0;      // R
 };
 
-// The unknowns of an assignment, block after block: those that do not slide first, and of these the late ones
-// last.
+// The unknowns of an assignment, block after block (by number, or in the order given): those that do not
+// slide first, and of these the late ones last.
 void list_unknowns(const ContactProblem& problem, const RowMode* mode, const SlideState* slides,
-                   std::vector<ModeUnknown>& unknowns, const std::vector<bool>* late = nullptr);
+                   std::vector<ModeUnknown>& unknowns, const std::vector<bool>* late = nullptr,
+                   const int* order = nullptr);
 void spread(const std::vector<ModeUnknown>& unknowns, const double* x, double* lam);  // lam += B x
 // B_k^T g
 inline double dot_spread(const ModeUnknown& u, const double* g) {
@@ -76,6 +78,7 @@ class ModeSystem {
   void forget() {
     lu_.forget();
     condensed_.forget();
+    order_.forget();
     fixed_matrix_ = nullptr;
   }
   // Blocks whose unknowns come last of those that do not slide, because they may change; none: by number.
@@ -134,6 +137,9 @@ class ModeSystem {
   double determinant_sign() const { return lu_.determinant_sign(); }
 
  private:
+  void list(const ContactProblem& problem, const RowMode* mode, const SlideState* slides) {
+    list_unknowns(problem, mode, slides, unknowns_, late_, order_.of(problem));
+  }
   bool factor_system(const ContactProblem& problem, double eps);
   int begins_alike(const ContactProblem& problem, double eps, int symmetric, int lead);
   int condense(const ContactProblem& problem, double eps);
@@ -154,6 +160,7 @@ class ModeSystem {
                         const double* velocity, bool also_yielding, SlideState* slides);
 
   std::vector<ModeUnknown> unknowns_;
+  EliminationOrder order_;
   LuFactor lu_;
   // Of the last factor.
   std::vector<ModeUnknown> factored_;

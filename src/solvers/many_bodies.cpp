@@ -1,0 +1,70 @@
+// Searches for problems of many rows: piles, in which contacts come and go with every step, and loads can be
+// shared in so many ways that the smallest are not found in reasonable time.
+
+#include <algorithm>
+#include <limits>
+
+#include "task.hpp"
+
+namespace articula {
+
+namespace {
+
+// Newton's method beside work.trial, which stays; given up as soon as contradictions become more.
+bool settle_soon(Task& task) {
+  constexpr int most_rounds = 2;
+  task.work.kept = task.work.trial;
+  task.hasty = true;
+  const bool solved = settle_near(task, SolveStage::pivoting, usual_softness, most_rounds);
+  task.hasty = false;
+  task.work.trial = task.work.kept;
+  return solved;
+}
+
+}  // namespace
+
+bool settle_near_start(Task& task) {
+  task.work.trial = task.work.start;
+  return settle_soon(task);
+}
+
+// Each round is a convex problem, solved to its end: left before it, the centre would move to impulses that
+// are far from any solution. How far Gamma is from the velocities shrinks by a tenth in a round, or, from
+// what the last rounds have told, by a half. The rows become harder as the solution comes nearer, and
+// impulses can be told to the rounding of sigma / (eps R).
+bool dilate_on(Task& task) {
+  constexpr int first_rounds = 3, most_rounds = 60, patience = 15;
+  constexpr double from_afar = 1e-4, progress = 0.3;
+  ContactSolver& work = task.work;
+  const ContactProblem& problem = task.problem;
+  if (task.warm)
+    work.trial = work.start;
+  else
+    work.trial.assign(problem.size, 0.0);
+  work.dilating.start(problem, work.trial.data());
+  DilatingFriction::Round settings{.softness = 1e-2, .most_steps = 40, .follows = 0.1};
+  double least = std::numeric_limits<double>::infinity(), tried = 0.1;
+  int idle = 0;
+  for (int round = 1; round <= most_rounds && idle < patience; ++round) {
+    settings.accelerated = round > first_rounds;
+    settings.tolerance = std::max(1e-11, 1e-15 / settings.softness);
+    work.dilating.round(problem, work.system, settings, task.guess, task.slides, work.trial.data(),
+                        work.trial_sigma.data());
+    task.report.iterations += work.system.factorisations();
+    const double residual = contact_residual(problem, work.trial.data()) / problem.velocity_scale;
+    idle = residual < 0.8 * least ? 0 : idle + 1;
+    least = std::min(residual, least);
+    if (residual <= 0.5 * exact) return accept(task, SolveStage::pivoting);
+    if (residual < progress * tried) {
+      tried = residual;
+      if (settle_soon(task)) return true;
+    }
+    const double harder = residual < 1e-6 ? 1e-6 : from_afar;
+    settings.softness = std::min(settings.softness, std::max(0.1 * settings.softness, harder));
+  }
+  // Where loads are shared in too many ways for rows as soft as that.
+  return least < nearly_solved && (settle_near(task, SolveStage::pivoting) ||
+                                   polish(task, SolveStage::pivoting, {1e-6, 10.0 * least}));
+}
+
+}  // namespace articula
