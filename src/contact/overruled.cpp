@@ -115,12 +115,35 @@ void hold_within_bound(const ContactRows& rows, const Item& contact, RowMode* mo
     std::fill(modes + 1, modes + contact.rows, RowMode::hold);
 }
 
+namespace {
+
+void keep_impulse(const ContactRows& rows, const Item& friction, std::vector<RowMode>& modes) {
+  RowMode& mode = modes[rows.row_of(friction)];
+  if (mode == RowMode::hold) mode = rows.lam[rows.row_of(friction)] < 0.0 ? RowMode::lower : RowMode::upper;
+}
+
+// As overruled() says, from the few ends of ranges that hold.
+void overrule_by_limits(const ContactRows& rows, std::vector<RowMode>& modes) {
+  for (const Item& limit : rows.items()) {
+    const bool joint = limit.kind == RowKind::joint_limit, tendon = limit.kind == RowKind::tendon_limit;
+    if (!(joint || tendon) || modes[rows.row_of(limit)] != RowMode::hold) continue;
+    const Place place = joint ? place_of(rows, limit) : Place{};
+    if (joint && place.dof < 0) continue;
+    for (const Item& item : rows.items()) {
+      if (joint ? item.kind == RowKind::dry_friction && acts_only_on(rows, item, place)
+                : item.kind == RowKind::tendon_friction && item.index == limit.index)
+        keep_impulse(rows, item, modes);
+    }
+  }
+}
+
+}  // namespace
+
 void overrule_friction(const ContactRows& rows, std::vector<RowMode>& modes) {
   free_idle_limits(rows, modes);
+  overrule_by_limits(rows, modes);
   for (const Item& item : rows.items()) {
     const int row = rows.row_of(item);
-    if (modes[row] == RowMode::hold && overruled(rows, item, modes))
-      modes[row] = rows.lam[row] < 0.0 ? RowMode::lower : RowMode::upper;
     if (item.kind != RowKind::contact || modes[row] == RowMode::free) continue;
     if (idles(rows, item)) {
       std::fill(modes.begin() + row, modes.begin() + row + item.rows, RowMode::free);

@@ -147,7 +147,8 @@ void ImpulseDerivatives::certify(GradientCertificate& certificate) const {
     // it could hold the joint alone, and does so as soon as the end moves away.
     const bool dry = item.kind == RowKind::dry_friction || item.kind == RowKind::tendon_friction;
     // Whichever end of its interval it is at.
-    if (dry && limited && overruled(rows, item, w.modes)) certificate.modes[row] = RowMode::hold;
+    const bool gives_way = dry && limited && w.modes[row] != RowMode::hold;
+    if (gives_way && overruled(rows, item, w.modes)) certificate.modes[row] = RowMode::hold;
     if (!w.relabelled && dry && w.modes[row] != rows.mode[row]) {
       certificate.one_sided |= std::abs(rows.lam[row]) < all_of_it * rows.block(item).bound;
       continue;
