@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "articula/math/strips.hpp"
+#include "mode_update.hpp"
 
 namespace articula {
 
@@ -16,8 +17,6 @@ constexpr double farthest_back = 1.0;  // of t, beyond where the path began
 bool upper(RowMode mode) { return mode == RowMode::upper || mode == RowMode::yield_upper; }
 bool lower(RowMode mode) { return mode == RowMode::lower || mode == RowMode::yield_lower; }
 bool curved(RowMode mode) { return mode == RowMode::slide || mode == RowMode::yield; }
-
-bool has_friction(const Block& block) { return block.kind == BlockKind::contact && block.dim > 1; }
 
 // mu o sigma_T along d; velocities from the first row of the block on
 double slip_along(const Block& block, const SlideState& slide, const double* velocity) {

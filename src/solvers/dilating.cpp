@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "mode_update.hpp"
+
 namespace articula {
 
 namespace {
@@ -124,8 +126,6 @@ void DilatingFriction::reserve(int rows) {
 }
 
 namespace {
-
-bool has_friction(const Block& block) { return block.kind == BlockKind::contact && block.dim > 1; }
 
 // Gamma = mu |sigma_T|
 double slip_of(const ContactProblem& problem, const Block& block, const double* sigma) {

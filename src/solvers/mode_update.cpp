@@ -45,7 +45,7 @@ void guess_modes(const ContactProblem& problem, RowMode* mode, SlideState* slide
     const bool held = always || problem.b[n] < 0.0;
     for (int i = n; i < n + block.dim; ++i) mode[i] = held ? RowMode::hold : RowMode::free;
     slides[k] = {};
-    if (block.kind != BlockKind::contact || block.dim == 1) continue;
+    if (!has_friction(block)) continue;
     // Stopping a tangent takes about |b_t| / g; lam_N is about -b_N / g.
     double slip = 0.0, squared = 0.0;
     for (int i = 0; i < block.tangents(); ++i) {
@@ -350,7 +350,7 @@ double compliance_digits(double ratio) {
   return std::pow(2.0, 6.0 - std::ceil(std::log2(std::max(ratio, 1e-300))));
 }
 
-double compliance(const SlideState& slide) { return slide.speed / std::max(slide.normal, 1e-300); }
+double compliance_of(const SlideState& slide) { return slide.speed / std::max(slide.normal, 1e-300); }
 
 // How far x is from the middle between two whole numbers, where rounding decides.
 double from_edge(double x) { return std::abs(x - std::floor(x) - 0.5); }
@@ -368,7 +368,7 @@ void round_directions(const ContactProblem& problem, const RowMode* mode, SlideS
       squared += d * d;
     }
     for (double& d : slide.d) d = squared > 0.0 ? d / std::sqrt(squared) : d;
-    const double ratio = compliance(slide), digits = compliance_digits(ratio);
+    const double ratio = compliance_of(slide), digits = compliance_digits(ratio);
     slide.speed = std::round(ratio * digits) / digits;
     slide.normal = 1.0;
   }
@@ -382,7 +382,7 @@ bool near_edge(const ContactProblem& problem, const RowMode* mode, const SlideSt
     for (int i = 0; i < block.tangents(); ++i) {
       if (from_edge(slides[k].d[i] / size) * size <= error) return true;
     }
-    const double ratio = compliance(slides[k]), scaled = ratio * compliance_digits(ratio);
+    const double ratio = compliance_of(slides[k]), scaled = ratio * compliance_digits(ratio);
     if (from_edge(scaled) <= scaled * error) return true;
   }
   return false;
@@ -402,7 +402,7 @@ void read_modes(const ContactProblem& problem, const double* lam, const double* 
       std::fill(mode + n, mode + n + block.dim, RowMode::free);
     } else {
       std::fill(mode + n, mode + n + block.dim, RowMode::hold);
-      if (block.kind != BlockKind::contact || block.dim == 1) continue;
+      if (!has_friction(block)) continue;
       if (problem.law == FrictionLaw::pyramid) {
         for (int i = 0; i < block.tangents(); ++i) {
           const bool at_end = g * (block.mu[i] * lam[n] - std::abs(lam[n + 1 + i])) <= tolerance;

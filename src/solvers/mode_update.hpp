@@ -5,6 +5,8 @@
 
 namespace articula {
 
+inline bool has_friction(const Block& block) { return block.kind == BlockKind::contact && block.dim > 1; }
+
 // Errors this small, in m/s (impulses times mobility), are rounding.
 double mode_tolerance(const ContactProblem& problem, const double* lam);
 
