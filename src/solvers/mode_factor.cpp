@@ -10,22 +10,6 @@ namespace articula {
 
 namespace {
 
-// A_k . B_w of two unknowns of one block
-double overlap(const ModeUnknown& k, const ModeUnknown& w) {
-  const bool plain = k.tangents == 0 || w.tangents == 0;
-  if (plain && !k.across && !w.across && k.row == w.row) return 1.0;
-  double sum = !k.across && !w.across && k.row == w.row ? 1.0 : 0.0;
-  if (plain) {
-    // One row alone, which may be a tangent of the other.
-    const bool plain_k = k.tangents == 0;
-    const int i = plain_k ? k.row - w.row - 1 : w.row - k.row - 1;
-    if (i >= 0 && i < (plain_k ? w.tangents : k.tangents)) sum += plain_k ? w.along[i] : k.equation[i];
-    return sum;
-  }
-  for (int i = 0; i < std::min(k.tangents, w.tangents); ++i) sum += k.equation[i] * w.along[i];
-  return sum;
-}
-
 bool same_unknown(const ModeUnknown& a, const ModeUnknown& b) {
   return a.row == b.row && a.tangents == b.tangents && a.across == b.across && a.compliance == b.compliance &&
          a.weight == b.weight && std::equal(a.along, a.along + a.tangents, b.along) &&
@@ -43,17 +27,33 @@ double dot_along(const ModeUnknown& u, const double* g) {
   return sum;
 }
 
-// The rows that an unknown stands for, added up with its weights: of `matrix` from `place` on, n numbers
-// each.
+// G z of a vector z that has `weights` in the tangents of an unknown, and one in its normal unless the
+// unknown is across: rows of G from the normal's on, n numbers each, added up.
 void add_rows(const ModeUnknown& u, const double* weights, const double* first, int stride, int n,
               double* out) {
-  if (u.across)
-    std::fill(out, out + n, 0.0);
-  else
-    std::copy(first, first + n, out);
-  for (int i = 0; i < u.tangents; ++i) {
-    if (weights[i] != 0.0) strip_add(out, first + static_cast<std::size_t>(1 + i) * stride, weights[i], n);
+  Lanes scale[5];
+  for (int t = 0; t < u.tangents; ++t) scale[t] = broadcast(weights[t]);
+  int i = 0;
+  for (; i + 4 <= n; i += 4) {
+    Lanes sum = u.across ? Lanes{} : load_lanes(first + i);
+    for (int t = 0; t < u.tangents; ++t)
+      sum += load_lanes(first + static_cast<std::size_t>(1 + t) * stride + i) * scale[t];
+    store_lanes(out + i, sum);
   }
+  for (; i < n; ++i) {
+    double sum = u.across ? 0.0 : first[i];
+    for (int t = 0; t < u.tangents; ++t)
+      sum += first[static_cast<std::size_t>(1 + t) * stride + i] * weights[t];
+    out[i] = sum;
+  }
+}
+
+// The same of G + give.
+void add_soft_rows(const ModeUnknown& u, const double* weights, const double* first, int place, int stride,
+                   int n, double give, double* out) {
+  add_rows(u, weights, first, stride, n, out);
+  if (!u.across) out[place] += give;
+  for (int t = 0; t < u.tangents; ++t) out[place + 1 + t] += give * weights[t];
 }
 
 bool plain_equation(const ModeUnknown& u) {
@@ -145,7 +145,48 @@ void ModeSystem::take_condensed(int lead, int kept) {
   }
 }
 
-// Row k of K is (G A_k)^T B, from row `lead` on; of the first `kept` rows what is not a factor already.
+// B^T g, with g from the contact's normal on; from its unknown `begin` on.
+void ModeSystem::MixedBlock::multiply(const double* g, int begin, double* out) const {
+  Lanes low = Lanes{g[0], 0.0, 0.0, 0.0}, high{};
+  for (int i = 0; i < tangents; ++i) {
+    const Lanes here = broadcast(g[1 + i]);
+    low += load_lanes(along[i]) * here;
+    high += load_lanes(along[i] + 4) * here;
+  }
+  double numbers[8];
+  store_lanes(numbers, low);
+  store_lanes(numbers + 4, high);
+  for (int w = begin; w < unknowns; ++w) out[w] = numbers[w];
+}
+
+// Unknowns that are more than a row, and those of contacts with many tangents, which are worth a product of
+// their own.
+void ModeSystem::list_mixed(const PlacedRows& from, int lead) {
+  constexpr int many = 3;
+  const int n = static_cast<int>(unknowns_.size());
+  rows_.clear();
+  mixed_.clear();
+  mixed_blocks_.clear();
+  for (int k = 0; k < n; ++k) {
+    const ModeUnknown& u = unknowns_[k];
+    rows_.push_back(k < lead ? -1 : from.place_of(u.row));
+    if (u.tangents == 0) continue;
+    mixed_.push_back(k);
+    const bool whole = u.tangents >= many && !u.across && k + 1 < n && unknowns_[k + 1].across;
+    if (!whole) {
+      if (!u.across || u.tangents < many) mixed_blocks_.emplace_back().first = k;
+      continue;
+    }
+    MixedBlock& block =
+        mixed_blocks_.emplace_back(MixedBlock{.first = k, .unknowns = u.tangents, .tangents = u.tangents});
+    for (int w = 0; w < block.unknowns; ++w) {
+      for (int i = 0; i < u.tangents; ++i) block.along[i][w] = unknowns_[k + w].along[i];
+    }
+  }
+}
+
+// Row k of K is ((G + eps R) A_k)^T B + C, from row `lead` on; of the first `kept` rows what is not a factor
+// already.
 void ModeSystem::assemble(const PlacedRows& from, int lead, int kept, int symmetric, double eps) {
   const int n = static_cast<int>(unknowns_.size());
   combined_.resize(from.size);
@@ -153,29 +194,42 @@ void ModeSystem::assemble(const PlacedRows& from, int lead, int kept, int symmet
   double* column = columns_.data();
   for (int k : mixed_) {
     const ModeUnknown& u = unknowns_[k];
-    add_rows(u, u.along, from.row(rows_[k]), from.stride, from.size, column);
+    add_soft_rows(u, u.along, from.row(rows_[k]), rows_[k], from.stride, from.size, eps * u.weight, column);
     column += from.size;
   }
+  const double* own = columns_.data();
   for (int k = lead; k < n; ++k) {
     const ModeUnknown& u = unknowns_[k];
     const double* pulled = from.row(rows_[k]);
     const bool plain = plain_equation(u);
-    if (!plain) {
-      add_rows(u, u.equation, pulled, from.stride, from.size, combined_.data());
+    if (!plain && same_equation(u)) {
+      pulled = own;
+    } else if (!plain) {
+      add_soft_rows(u, u.equation, pulled, rows_[k], from.stride, from.size, eps * u.weight,
+                    combined_.data());
       pulled = combined_.data();
     }
+    if (u.tangents > 0) own += from.size;
     double* row = lu_.row(k);
     const int first = k < kept ? kept : k < symmetric ? k : lead;
     for (int w = first; w < n; ++w) row[w] = pulled[rows_[w]];
-    column = columns_.data();
-    for (int w : mixed_) {
-      if (w >= first) row[w] = plain ? column[rows_[k]] : dot_along(unknowns_[w], pulled + rows_[w]);
-      column += from.size;
+    if (plain) {
+      column = columns_.data();
+      for (int w : mixed_) {
+        if (w >= first) row[w] = column[rows_[k]];
+        column += from.size;
+      }
+      if (k >= kept && u.tangents == 0) row[k] += eps * u.weight;
+      continue;
+    }
+    for (const MixedBlock& block : mixed_blocks_) {
+      if (block.first + block.unknowns <= first) continue;
+      if (block.unknowns == 1)
+        row[block.first] = dot_along(unknowns_[block.first], pulled + rows_[block.first]);
+      else
+        block.multiply(pulled + rows_[block.first], std::max(first - block.first, 0), row + block.first);
     }
     if (k >= kept) row[k] += u.compliance;
-    const auto soften = [&](int w) { row[w] += eps * u.weight * overlap(u, unknowns_[w]); };
-    for (int w = std::max(k, kept); w < n && unknowns_[w].block == u.block; ++w) soften(w);
-    for (int w = k - 1; k >= symmetric && w >= lead && unknowns_[w].block == u.block; --w) soften(w);
   }
 }
 
@@ -191,12 +245,7 @@ bool ModeSystem::factor_system(const ContactProblem& problem, double eps) {
   const PlacedRows from = lead > 0
                               ? condensed_.rest()
                               : PlacedRows{.data = problem.G, .stride = problem.stride, .size = problem.size};
-  rows_.clear();
-  mixed_.clear();
-  for (int k = 0; k < n; ++k) {
-    rows_.push_back(k < lead ? -1 : from.place_of(unknowns_[k].row));
-    if (unknowns_[k].tangents > 0) mixed_.push_back(k);
-  }
+  list_mixed(from, lead);
   if (lead > 0) take_condensed(lead, kept);
   assemble(from, lead, kept, symmetric, eps);
   if (!(symmetric == n ? lu_.factor_symmetric(kept, lead) : lu_.factor_bordered(symmetric, kept, lead)))

@@ -27,15 +27,19 @@ bool on_cone(const Block& block, const RowMode* mode, RowMode wanted) {
 }
 
 // Columns 1.. of the Householder reflection that takes the first axis to d: an orthonormal basis across d.
-void basis_across(const double* d, int dim, int column, double* e) {
-  double v[5];
-  const double sign = d[0] >= 0.0 ? 1.0 : -1.0;
-  for (int i = 0; i < dim; ++i) v[i] = d[i];
-  v[0] += sign;
-  double squared = 0.0;
-  for (int i = 0; i < dim; ++i) squared += v[i] * v[i];
-  for (int i = 0; i < dim; ++i) e[i] = (i == column + 1 ? 1.0 : 0.0) - 2.0 * v[i] * v[column + 1] / squared;
-}
+struct BasisAcross {
+  double v[5], squared = 0.0;
+  int dim;
+
+  BasisAcross(const double* d, int size) : dim(size) {
+    std::copy(d, d + dim, v);
+    v[0] += d[0] >= 0.0 ? 1.0 : -1.0;
+    for (int i = 0; i < dim; ++i) squared += v[i] * v[i];
+  }
+  void column(int j, double* e) const {
+    for (int i = 0; i < dim; ++i) e[i] = (i == j + 1 ? 1.0 : 0.0) - 2.0 * v[i] * v[j + 1] / squared;
+  }
+};
 
 }  // namespace
 
@@ -44,6 +48,7 @@ void ModeSystem::reserve(int rows, int blocks) {
   factored_.reserve(rows + blocks);
   rows_.reserve(rows + blocks);
   mixed_.reserve(rows + blocks);
+  mixed_blocks_.reserve(rows + blocks);
   columns_.reserve(static_cast<std::size_t>(rows) * rows);
   order_.reserve(blocks);
   lu_.reserve(rows);
@@ -69,20 +74,26 @@ void add_on_cone(const ContactProblem& problem, int index, bool yielding, const 
                  std::vector<ModeUnknown>& unknowns) {
   const Block& block = problem.blocks[index];
   const int tangents = block.tangents();
-  ModeUnknown normal{
-      .row = block.first, .block = index, .tangents = tangents, .weight = problem.mobility(block)};
+  const auto add = [&]() -> ModeUnknown& {
+    ModeUnknown& u = unknowns.emplace_back();
+    u.row = block.first;
+    u.block = index;
+    u.tangents = tangents;
+    u.weight = problem.mobility(block);
+    return u;
+  };
+  ModeUnknown& normal = add();
   for (int i = 0; i < tangents; ++i) {
     normal.along[i] = -block.mu[i] * slide.d[i];
     normal.equation[i] = yielding ? normal.along[i] : 0.0;
   }
-  unknowns.push_back(normal);
+  const BasisAcross basis(slide.d, tangents);
   for (int j = 0; j + 1 < tangents; ++j) {
-    ModeUnknown across = normal;
+    ModeUnknown& across = add();
     across.across = true;
-    basis_across(slide.d, tangents, j, across.along);
+    basis.column(j, across.along);
     for (int i = 0; i < tangents; ++i) across.equation[i] = across.along[i] *= block.mu[i];
     across.compliance = slide.speed / slide.normal;
-    unknowns.push_back(across);
   }
 }
 

@@ -144,6 +144,7 @@ class ModeSystem {
   int begins_alike(const ContactProblem& problem, double eps, int symmetric, int lead);
   int condense(const ContactProblem& problem, double eps);
   void take_condensed(int lead, int kept);
+  void list_mixed(const PlacedRows& from, int lead);
   void assemble(const PlacedRows& from, int lead, int kept, int symmetric, double eps);
   void start_from(const double* lam);
   void remove_null_part(int rows);
@@ -165,9 +166,17 @@ class ModeSystem {
   // Of the last factor.
   std::vector<ModeUnknown> factored_;
   const std::vector<bool>* late_ = nullptr;
+  // The unknowns of a contact that are more than a row: one, or a normal and all that is across.
+  struct MixedBlock {
+    int first = 0, unknowns = 1, tangents = 0;
+    double along[5][8] = {};  // B by tangent and unknown, where these are several
+    void multiply(const double* g, int begin, double* out) const;
+  };
+
   std::vector<int> rows_, mixed_;  // of unknowns, and those that are more than a row
-  std::vector<double> columns_;    // G B of these
-  CondensedRows condensed_;        // G without the unknowns that few changes of modes touch
+  std::vector<MixedBlock> mixed_blocks_;
+  std::vector<double> columns_;  // (G + eps R) B of these
+  CondensedRows condensed_;      // G without the unknowns that few changes of modes touch
   std::vector<CondensedRows::Leading> leading_;
   std::vector<int> others_;
   int factored_lead_ = 0;  // how many these were
