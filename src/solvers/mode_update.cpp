@@ -446,6 +446,41 @@ int mark_motion(const ContactProblem& problem, const double* sigma, double toler
   return found;
 }
 
+bool release_weakest(const ContactProblem& problem, const double* lam, const double* sigma, double tolerance,
+                     RowMode* mode, SlideState* slides, std::vector<KnownMotion>& motion) {
+  int weakest = -1;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t k = 0; k < problem.blocks.size(); ++k) {
+    const Block& block = problem.blocks[k];
+    const int n = block.first;
+    if (!has_friction(block) || mode[n] == RowMode::free || motion[k] == KnownMotion::moves) continue;
+    double speed = 0.0;
+    for (int i = n + 1; i < n + block.dim; ++i)
+      if (mode[i] == RowMode::hold) speed = std::max(speed, std::abs(sigma[i]));
+    const double strength = largest_mu(block) * lam[n];
+    if (speed <= tolerance || strength >= least) continue;
+    least = strength;
+    weakest = static_cast<int>(k);
+  }
+  if (weakest < 0) return false;
+  const Block& block = problem.blocks[weakest];
+  const int n = block.first;
+  motion[weakest] = KnownMotion::moves;
+  if (problem.law == FrictionLaw::pyramid) {
+    for (int i = n + 1; i < n + block.dim; ++i) {
+      if (mode[i] == RowMode::hold && std::abs(sigma[i]) > tolerance)
+        mode[i] = sigma[i] > 0.0 ? RowMode::lower : RowMode::upper;
+    }
+    return true;
+  }
+  const double w = slip_of(block, lam, sigma).w;
+  for (int i = 0; i < block.tangents(); ++i) slides[weakest].d[i] = block.mu[i] * sigma[n + 1 + i] / w;
+  slides[weakest].speed = w;
+  slides[weakest].normal = std::max(lam[n], 1e-300);
+  std::fill(mode + n + 1, mode + n + block.dim, RowMode::slide);
+  return true;
+}
+
 namespace {
 
 // Outside ± bound: at that bound, sliding or yielding.

@@ -51,6 +51,11 @@ bool near_edge(const ContactProblem& problem, const RowMode* mode, const SlideSt
 int mark_motion(const ContactProblem& problem, const double* sigma, double tolerance, const RowMode* mode,
                 std::vector<KnownMotion>& motion);
 
+// Contacts that hold, though biases make them move: two points of one foot that sink at different speeds. The
+// one that holds least slides, from here on however slowly. False if there is none that is not known to.
+bool release_weakest(const ContactProblem& problem, const double* lam, const double* sigma, double tolerance,
+                     RowMode* mode, SlideState* slides, std::vector<KnownMotion>& motion);
+
 // Modes of an approximate solution; those of equalities stay.
 void read_modes(const ContactProblem& problem, const double* lam, const double* sigma, double tolerance,
                 RowMode* mode, SlideState* slides);

@@ -117,8 +117,9 @@ Outcome pivot_on(Task& task, double& softness) {
   ContactSolver& work = task.work;
   bool careful = false;
   constexpr int most_turning = 25;
-  int fewest = 0, idle = 0;  // contradictions, and passes since they last became fewer
-  int turning_passes = 0;    // with nothing but directions to be found
+  constexpr double borne = 0.3 * exact;  // by which equations may be missed
+  int fewest = 0, idle = 0;              // contradictions, and passes since they last became fewer
+  int turning_passes = 0;                // with nothing but directions to be found
   const auto begin = [&] {
     work.system.begin(problem, task.centre, softness);
     work.seen.clear();
@@ -169,9 +170,14 @@ Outcome pivot_on(Task& task, double& softness) {
     const bool some_at_bound = std::any_of(task.guess, task.guess + problem.size, is_at_bound);
     if (some_at_bound) remember_soft(task);
     if (!finish(task, rounded, turned)) break;
-    if (mark_motion(problem, task.sigma, motion_tolerance(problem, task.lam), task.guess, work.motion) == 0) {
-      outcome = Outcome::verified;
-      break;
+    const double still = motion_tolerance(problem, task.lam);
+    if (mark_motion(problem, task.sigma, still, task.guess, work.motion) == 0) {
+      const bool missed = work.system.equation_error() > borne * problem.velocity_scale;
+      if (!missed ||
+          !release_weakest(problem, task.lam, task.sigma, still, task.guess, task.slides, work.motion)) {
+        outcome = Outcome::verified;
+        break;
+      }
     }
     work.soft.known = true;
     task.report.iterations += work.system.factorisations();
