@@ -314,8 +314,6 @@ bool conclude(Task& task, SolveStage stage) {
   return task.report.relative_residual <= exact;
 }
 
-namespace {
-
 void remember(const Task& task, Settled& settled) {
   const int n = task.problem.size;
   settled.report = task.report;
@@ -334,6 +332,8 @@ void recall(const Settled& settled, Task& task) {
   std::copy(settled.lam.begin(), settled.lam.end(), task.lam);
   std::copy(settled.sigma.begin(), settled.sigma.end(), task.sigma);
 }
+
+namespace {
 
 // Whether the modes and directions at hand are those of the laws at this softness, too: nothing turns, and
 // nothing is contradicted.

@@ -32,11 +32,13 @@ void ContactSolver::reserve(int rows, int block_count) {
   soft.slides.reserve(block_count);
   soft.lam.reserve(rows);
   soft.velocity.reserve(rows);
-  settled.mode.reserve(rows);
-  settled.guess.reserve(rows);
-  settled.slides.reserve(block_count);
-  settled.lam.reserve(rows);
-  settled.sigma.reserve(rows);
+  for (Settled* solution : {&settled, &found}) {
+    solution->mode.reserve(rows);
+    solution->guess.reserve(rows);
+    solution->slides.reserve(block_count);
+    solution->lam.reserve(rows);
+    solution->sigma.reserve(rows);
+  }
   for (std::vector<double>* vector : {&start, &trial, &trial_sigma, &between, &between_sigma, &still,
                                       &still_sigma, &approximate, &dilated, &kept, &relaxed, &balance})
     vector->reserve(rows);
@@ -181,7 +183,7 @@ bool tame(Task& task) {
 }  // namespace
 
 SolveReport solve_contact(const ContactProblem& given, ContactSolver& work, bool warm, const Guess& guess,
-                          RowMode* mode, double* lam, double* sigma) {
+                          RowMode* mode, double* lam, double* sigma, bool thorough) {
   const int most_pivots = 20 + 3 * static_cast<int>(given.blocks.size());
   Task task{given, work, guess.mode, guess.slides, mode, lam, sigma, {}, most_pivots};
   if (given.size == 0) return task.report;
@@ -217,7 +219,10 @@ SolveReport solve_contact(const ContactProblem& given, ContactSolver& work, bool
   task.warm = warm;
   if (warm) work.start.assign(lam, lam + problem.size);
   if (search(task)) {
-    if (!recovers_wildly(task)) return task.report;
+    if (!recovers_wildly(task)) {
+      if (thorough) look_for_another(task);
+      return task.report;
+    }
     work.kept.assign(lam, lam + problem.size);
     if (tame(task) || waive_biases(task)) return task.report;
     work.approximate = work.kept;

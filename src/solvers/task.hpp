@@ -48,6 +48,9 @@ bool let_yield(Task& task, double softness);
 void judge(Task& task, SolveStage stage, SolveStatus status);
 // The modes of the motion. False if the solution does not stand up to the residual.
 bool conclude(Task& task, SolveStage stage);
+// A solution and its report, to come back to.
+void remember(const Task& task, Settled& settled);
+void recall(const Settled& settled, Task& task);
 // pivot, and conclude what it verified.
 Outcome settle(Task& task, double softness, SolveStage stage);
 // The same with rows that give way less and less, while modes are verified, but not exact. True: solved.
@@ -79,6 +82,9 @@ bool is_jammed(Task& task);
 
 // All of it: the guess, Newton's method, and the searches one after the other.
 bool search(Task& task);
+// Of a solution that was found: whether Newton's method, with one contact after the other in another mode,
+// leads to another motion. The status says so; the solution stays (second_motion.cpp).
+void look_for_another(Task& task);
 
 // Searches: true if a solution was found. Impulses are read from, and left in, work.trial where it is said.
 

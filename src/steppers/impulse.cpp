@@ -159,7 +159,7 @@ bool solve_frozen(ImpulseWork& work, const FrozenModes& frozen, double gravity_s
   return solved;
 }
 
-void solve_islands(ImpulseWork& work, double gravity_step, bool warm, StepReport& report) {
+void solve_islands(ImpulseWork& work, double gravity_step, bool warm, bool thorough, StepReport& report) {
   ContactRows& rows = work.rows;
   report.islands = static_cast<int>(rows.islands().size());
   report.guessed_islands = 0;
@@ -172,11 +172,11 @@ void solve_islands(ImpulseWork& work, double gravity_step, bool warm, StepReport
         solve_contact(problem, work.solver, warm,
                       {rows.guess.data() + island.row_begin, rows.guessed_slides.data() + island.block_begin},
                       rows.mode.data() + island.row_begin, rows.lam.data() + island.row_begin,
-                      rows.sigma.data() + island.row_begin);
+                      rows.sigma.data() + island.row_begin, thorough);
     report.guessed_islands += solved.stage == SolveStage::guess;
     report.residual = std::max(report.residual, solved.relative_residual);
     report.contact = std::max(report.contact, solved.status);
-    work.ambiguous |= solved.status == SolveStatus::multiple;
+    work.ambiguous |= solved.status == SolveStatus::multiple && !solved.other_motion;
     report.iterations += solved.iterations;
   }
 }
@@ -236,6 +236,7 @@ StepReport take_step(const Model& model, Data& data, ImpulseWork& work, const Im
     work.contacts.reach[i] = 1.2 * h * work.speed[i] + h * gravity_step;
   work.contacts.passing.clear();
   if (settings.frozen != nullptr) settings.frozen->call_passing(work.colliders, work.contacts);
+  const bool cold = !settings.warm_start || warm.law != settings.law || warm.entries.empty();
   bool faster = true, settled = true;
   for (int pass = 0, turns = 0; pass < most_passes;) {
     if (faster)
@@ -260,7 +261,7 @@ StepReport take_step(const Model& model, Data& data, ImpulseWork& work, const Im
     const WarmStart& start = again ? work.again : warm;
     const bool guess = (settings.warm_start || again) && start.law == settings.law && !start.entries.empty();
     if (guess) read_warm_start(start, work.rows, gravity_step);
-    solve_islands(work, gravity_step, guess, report);
+    solve_islands(work, gravity_step, guess, cold, report);
     apply_impulses(model, data, work);
     if (!work.v_next.allFinite()) break;
     // Without rows v+ is v_free: nothing is faster than expected, nor missing, but features may pass.

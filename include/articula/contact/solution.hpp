@@ -46,6 +46,7 @@ struct SolveReport {
   double residual = 0.0;                   // m/s, contact_residual
   double relative_residual = 0.0;          // over velocity_scale
   int iterations = 0;                      // factorisations
+  bool other_motion = false;               // another one obeys the laws, too, and was found
   double slack = 0.0;                      // m/s, granted to the biases; residual and modes are those with it
 };
 

@@ -41,7 +41,7 @@ struct ContactSolver {
   ModeSystem system;
   ContactsAlone contacts_alone;
   SoftSolution soft;
-  Settled settled;
+  Settled settled, found;
   Continuation continuation;
   Dantzig dantzig;
   DilatingFriction dilating;
@@ -68,8 +68,9 @@ struct Guess {
   SlideState* slides = nullptr;
 };
 
-// guess, and lam (impulses to start from): read only if `warm`. mode, lam, sigma (size): results.
+// guess, and lam (impulses to start from): read only if `warm`. mode, lam, sigma (size): results. thorough:
+// looks for other motions that obey the laws as well, and says `multiple` if there is one.
 SolveReport solve_contact(const ContactProblem& problem, ContactSolver& work, bool warm, const Guess& guess,
-                          RowMode* mode, double* lam, double* sigma);
+                          RowMode* mode, double* lam, double* sigma, bool thorough = false);
 
 }  // namespace articula
