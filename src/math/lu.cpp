@@ -293,6 +293,11 @@ bool LuFactor::factor_bordered(int symmetric, int kept, int done) {
 // A_22 -= (D^-1 U)^T U, four rows by eight columns at a time, and its mirror image.
 void LuFactor::subtract_products(int lead) {
   const auto put = [&](Lanes* tile, int i, int j) {
+    // On the diagonal the two images are rounded differently: which of them an entry is must not depend on
+    // where it stands among four.
+    for (int r = 1; i == j && r < panel; ++r) {
+      for (int c = 0; c < r; ++c) tile[r][c] = tile[c][r];
+    }
     for (int r = 0; r < std::min(panel, n_ - i); ++r) store_lanes(row(i + r) + j, tile[r]);
     if (i == j) return;
     transpose_four(tile);

@@ -107,6 +107,8 @@ int ModeSystem::condense(const ContactProblem& problem, double eps) {
   for (int k = 0; k < static_cast<int>(problem.blocks.size()); ++k) {
     if (problem.blocks[k].kind == BlockKind::contact || is_late(k)) add_block(k);
   }
+  // By number: S_ij and S_ji are one number, rounded as the first of the two rows has it.
+  std::sort(others_.begin(), others_.end());
   return condensed_.set(problem, leading_, others_) ? lead : -1;
 }
 
