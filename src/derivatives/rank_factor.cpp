@@ -150,44 +150,62 @@ void RankFactor::solve_tile(const double* x, int columns, double* y) const {
   }
 }
 
+template <int registers>
+void RankFactor::solve_strip(double* x, int columns) {
+  constexpr int width = 4 * registers;
+  solve_tile<registers>(x, columns, tile_.data());
+  for (int i = 0; i < n_; ++i) {
+    double* to = x + static_cast<std::size_t>(columns_[i]) * columns;
+    const double* from = tile_.data() + static_cast<std::size_t>(i) * width;
+    const Lanes scale = broadcast(scale_[columns_[i]]);
+    for (int r = 0; r < registers; ++r)
+      store_lanes(to + 4 * r, i < rank_ ? load_lanes(from + 4 * r) * scale : Lanes{});
+  }
+}
+
 void RankFactor::solve_columns(double* x, int columns) {
   if (n_ == 0) return;
   tile_.resize(static_cast<std::size_t>(n_) * 16);
-  const auto tile = [&](int c, int width, auto solve) {
-    (this->*solve)(x + c, columns, tile_.data());
-    for (int i = 0; i < n_; ++i) {
-      double* to = x + static_cast<std::size_t>(columns_[i]) * columns + c;
-      for (int j = 0; j < width; ++j)
-        to[j] = i < rank_ ? tile_[static_cast<std::size_t>(i) * width + j] * scale_[columns_[i]] : 0.0;
-    }
-  };
   int c = 0;
-  for (; c + 16 <= columns; c += 16) tile(c, 16, &RankFactor::solve_tile<4>);
-  for (; c + 8 <= columns; c += 8) tile(c, 8, &RankFactor::solve_tile<2>);
-  for (; c + 4 <= columns; c += 4) tile(c, 4, &RankFactor::solve_tile<1>);
+  for (; c + 16 <= columns; c += 16) solve_strip<4>(x + c, columns);
+  for (; c + 8 <= columns; c += 8) solve_strip<2>(x + c, columns);
+  for (; c + 4 <= columns; c += 4) solve_strip<1>(x + c, columns);
 }
 
-// L U = [L1; L2] [U1 U2]:   z = (-U1^-1 U2 e_j, e_j),   y = (-L1^-T L2^T e_j, e_j)
-void RankFactor::null_spaces(std::vector<double>& right, std::vector<double>* left) const {
+// L U = [L1; L2] [U1 U2]:   z = (-U1^-1 U2 e_j, e_j),   y = (-L1^-T L2^T e_j, e_j);   four j at a time
+void RankFactor::null_spaces(std::vector<double>& right, std::vector<double>* left) {
   const int many = n_ - rank_;
-  std::vector<double> part(n_);
+  tile_.resize(static_cast<std::size_t>(n_) * 16);
+  const auto part = [&](int k) { return tile_.data() + 4 * k; };
   const auto spread = [&](const std::vector<int>& places, int j, std::vector<double>& to) {
-    double* row = to.data() + static_cast<std::size_t>(j) * n_;
-    for (int k = 0; k < rank_; ++k) row[places[k]] = part[k] * scale_[places[k]];
-    row[places[rank_ + j]] = scale_[places[rank_ + j]];
+    for (int r = 0; r < std::min(4, many - j); ++r) {
+      double* row = to.data() + static_cast<std::size_t>(j + r) * n_;
+      for (int k = 0; k < rank_; ++k) row[places[k]] = part(k)[r] * scale_[places[k]];
+      row[places[rank_ + j + r]] = scale_[places[rank_ + j + r]];
+    }
   };
   right.assign(static_cast<std::size_t>(many) * n_, 0.0);
-  for (int j = 0; j < many; ++j) {
-    for (int k = rank_ - 1; k >= 0; --k)
-      part[k] = (-at(k)[rank_ + j] - strip_dot(at(k) + k + 1, part.data() + k + 1, rank_ - k - 1)) *
-                inverse_pivot_[k];
+  for (int j = 0; j < many; j += 4) {
+    for (int k = rank_ - 1; k >= 0; --k) {
+      Lanes sum{};
+      for (int r = 0; r < std::min(4, many - j); ++r) sum[r] = -at(k)[rank_ + j + r];
+      for (int m = k + 1; m < rank_; ++m) sum -= load_lanes(part(m)) * broadcast(at(k)[m]);
+      store_lanes(part(k), sum * broadcast(inverse_pivot_[k]));
+    }
     spread(columns_, j, right);
   }
   if (left == nullptr) return;
   left->assign(static_cast<std::size_t>(many) * n_, 0.0);
-  for (int j = 0; j < many; ++j) {
-    for (int k = 0; k < rank_; ++k) part[k] = -at(rank_ + j)[k];
-    for (int k = rank_ - 1; k >= 0; --k) strip_add(part.data(), at(k), -part[k], k);
+  for (int j = 0; j < many; j += 4) {
+    for (int k = 0; k < rank_; ++k) {
+      Lanes sum{};
+      for (int r = 0; r < std::min(4, many - j); ++r) sum[r] = -at(rank_ + j + r)[k];
+      store_lanes(part(k), sum);
+    }
+    for (int k = rank_ - 1; k >= 0; --k) {
+      const Lanes known = load_lanes(part(k));
+      for (int m = 0; m < k; ++m) store_lanes(part(m), load_lanes(part(m)) - known * broadcast(at(k)[m]));
+    }
     spread(rows_, j, *left);
   }
 }

@@ -29,12 +29,14 @@ class RankFactor {
   int unknown_of(int k) const { return columns_[k]; }
 
   // Bases of z: A z = 0 and, if wanted, y: A^T y = 0, n - rank rows of n numbers.
-  void null_spaces(std::vector<double>& right, std::vector<double>* left) const;
+  void null_spaces(std::vector<double>& right, std::vector<double>* left);
 
  private:
   bool scale();
   void find_pivot(int k, bool symmetric, int& row, int& column) const;
   void exchange(int k, int row, int column);
+  template <int registers>
+  void solve_strip(double* x, int columns);
   template <int registers>
   void solve_tile(const double* x, int columns, double* y) const;
   const double* at(int i) const { return a_.data() + static_cast<std::size_t>(i) * stride_; }

@@ -167,6 +167,29 @@ TEST(lu, condensed_rows_depend_on_nothing_but_their_own_numbers) {
   }
 }
 
+// Without the first of the others, all stand elsewhere among four.
+TEST(lu, what_condensed_rows_leave_is_symmetric_and_the_same_wherever_it_stands) {
+  std::mt19937 random(7);
+  const int lead = 12, m = 11;
+  const MatrixX A = positive_matrix(random, lead + m);
+  MatrixX B(lead + m - 1, lead + m - 1);
+  const auto place = [&](int i) { return i < lead ? i : i + 1; };
+  for (int i = 0; i < B.rows(); ++i) {
+    for (int j = 0; j < B.cols(); ++j) B(i, j) = A(place(i), place(j));
+  }
+  LuFactor all, fewer;
+  copy_into(all, A);
+  copy_into(fewer, B);
+  ASSERT_TRUE(all.condense(lead, 0));
+  ASSERT_TRUE(fewer.condense(lead, 0));
+  for (int i = lead; i < B.rows(); ++i) {
+    for (int j = lead; j < B.cols(); ++j) {
+      EXPECT_EQ(fewer.row(i)[j], fewer.row(j)[i]) << i << " " << j;
+      EXPECT_EQ(fewer.row(i)[j], all.row(i + 1)[j + 1]) << i << " " << j;
+    }
+  }
+}
+
 TEST(lu, factors_go_on_from_condensed_rows) {
   std::mt19937 random(6);
   LuFactor condensed, lu;

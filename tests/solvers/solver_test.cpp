@@ -344,6 +344,30 @@ TEST(contact_solver, degenerate_problems_give_finite_answers) {
   }
 }
 
+// Two points of one foot, whose first tangents are one direction, and move apart in it by 1e-8 m/s: with
+// loads of 1 and 2 N s the first, mu = 0.5, slides under all its friction, and the second holds against it.
+TEST(contact_solver, of_two_points_that_cannot_both_hold_the_weaker_slides_and_is_found_at_once) {
+  constexpr double apart = 1e-8, mu = 0.5;
+  for (FrictionLaw law : {FrictionLaw::pyramid, FrictionLaw::cone}) {
+    OwnedProblem p;
+    p.law = law;
+    p.blocks = {contact(0, mu), contact(3, mu)};
+    p.G = MatrixX::Identity(6, 6);
+    p.G(1, 4) = p.G(4, 1) = 1.0;
+    p.b = VectorX::Zero(6);
+    p.b[0] = -1.0;
+    p.b[3] = -2.0;
+    p.b[4] = apart;
+    const Solved s = solve(p);
+    EXPECT_EQ(s.report.status, SolveStatus::solved);
+    EXPECT_NEAR(s.sigma[1], -apart, 1e-15);
+    EXPECT_NEAR(s.sigma[4], 0.0, 1e-15);
+    EXPECT_NEAR(s.lam[1], mu * 1.0, 1e-12);
+    EXPECT_NEAR(s.lam[4], -mu * 1.0 - apart, 1e-12);
+    EXPECT_LE(s.report.iterations, 15);
+  }
+}
+
 TEST(contact_solver, solving_allocates_nothing_once_room_is_reserved) {
   SKIP_UNLESS_ALLOCATIONS_ARE_COUNTED();
   std::mt19937 random(5);
@@ -357,7 +381,8 @@ TEST(contact_solver, solving_allocates_nothing_once_room_is_reserved) {
     std::vector<SlideState> slides(view.blocks.size());
     VectorX lam(view.size), sigma(view.size);
     const auto count = allocations_during([&] {
-      solve_contact(view, work, false, {guess.data(), slides.data()}, mode.data(), lam.data(), sigma.data());
+      solve_contact(view, work, false, {guess.data(), slides.data()}, mode.data(), lam.data(), sigma.data(),
+                    k % 3 == 0);
     });
     EXPECT_EQ(count, 0u) << k;
   }
