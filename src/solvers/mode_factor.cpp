@@ -10,6 +10,22 @@ namespace articula {
 
 namespace {
 
+// A_k . B_w of two unknowns of one block
+double overlap(const ModeUnknown& k, const ModeUnknown& w) {
+  const bool plain = k.tangents == 0 || w.tangents == 0;
+  if (plain && !k.across && !w.across && k.row == w.row) return 1.0;
+  double sum = !k.across && !w.across && k.row == w.row ? 1.0 : 0.0;
+  if (plain) {
+    // One row alone, which may be a tangent of the other.
+    const bool plain_k = k.tangents == 0;
+    const int i = plain_k ? k.row - w.row - 1 : w.row - k.row - 1;
+    if (i >= 0 && i < (plain_k ? w.tangents : k.tangents)) sum += plain_k ? w.along[i] : k.equation[i];
+    return sum;
+  }
+  for (int i = 0; i < std::min(k.tangents, w.tangents); ++i) sum += k.equation[i] * w.along[i];
+  return sum;
+}
+
 bool same_unknown(const ModeUnknown& a, const ModeUnknown& b) {
   return a.row == b.row && a.tangents == b.tangents && a.across == b.across && a.compliance == b.compliance &&
          a.weight == b.weight && std::equal(a.along, a.along + a.tangents, b.along) &&
@@ -46,14 +62,6 @@ void add_rows(const ModeUnknown& u, const double* weights, const double* first, 
       sum += first[static_cast<std::size_t>(1 + t) * stride + i] * weights[t];
     out[i] = sum;
   }
-}
-
-// The same of G + give.
-void add_soft_rows(const ModeUnknown& u, const double* weights, const double* first, int place, int stride,
-                   int n, double give, double* out) {
-  add_rows(u, weights, first, stride, n, out);
-  if (!u.across) out[place] += give;
-  for (int t = 0; t < u.tangents; ++t) out[place + 1 + t] += give * weights[t];
 }
 
 bool plain_equation(const ModeUnknown& u) {
@@ -187,8 +195,8 @@ void ModeSystem::list_mixed(const PlacedRows& from, int lead) {
   }
 }
 
-// Row k of K is ((G + eps R) A_k)^T B + C, from row `lead` on; of the first `kept` rows what is not a factor
-// already.
+// Row k of K is (G A_k)^T B + eps R A_k^T B + C, from row `lead` on; of the first `kept` rows what is not a
+// factor already.
 void ModeSystem::assemble(const PlacedRows& from, int lead, int kept, int symmetric, double eps) {
   const int n = static_cast<int>(unknowns_.size());
   combined_.resize(from.size);
@@ -196,7 +204,7 @@ void ModeSystem::assemble(const PlacedRows& from, int lead, int kept, int symmet
   double* column = columns_.data();
   for (int k : mixed_) {
     const ModeUnknown& u = unknowns_[k];
-    add_soft_rows(u, u.along, from.row(rows_[k]), rows_[k], from.stride, from.size, eps * u.weight, column);
+    add_rows(u, u.along, from.row(rows_[k]), from.stride, from.size, column);
     column += from.size;
   }
   const double* own = columns_.data();
@@ -207,8 +215,7 @@ void ModeSystem::assemble(const PlacedRows& from, int lead, int kept, int symmet
     if (!plain && same_equation(u)) {
       pulled = own;
     } else if (!plain) {
-      add_soft_rows(u, u.equation, pulled, rows_[k], from.stride, from.size, eps * u.weight,
-                    combined_.data());
+      add_rows(u, u.equation, pulled, from.stride, from.size, combined_.data());
       pulled = combined_.data();
     }
     if (u.tangents > 0) own += from.size;
@@ -221,17 +228,20 @@ void ModeSystem::assemble(const PlacedRows& from, int lead, int kept, int symmet
         if (w >= first) row[w] = column[rows_[k]];
         column += from.size;
       }
-      if (k >= kept && u.tangents == 0) row[k] += eps * u.weight;
-      continue;
-    }
-    for (const MixedBlock& block : mixed_blocks_) {
-      if (block.first + block.unknowns <= first) continue;
-      if (block.unknowns == 1)
-        row[block.first] = dot_along(unknowns_[block.first], pulled + rows_[block.first]);
-      else
-        block.multiply(pulled + rows_[block.first], std::max(first - block.first, 0), row + block.first);
+    } else {
+      for (const MixedBlock& block : mixed_blocks_) {
+        if (block.first + block.unknowns <= first) continue;
+        if (block.unknowns == 1)
+          row[block.first] = dot_along(unknowns_[block.first], pulled + rows_[block.first]);
+        else
+          block.multiply(pulled + rows_[block.first], std::max(first - block.first, 0), row + block.first);
+      }
     }
     if (k >= kept) row[k] += u.compliance;
+    // Where G is next to null this is all there is: added to G itself, its last digits would be lost.
+    const auto soften = [&](int w) { row[w] += eps * u.weight * overlap(u, unknowns_[w]); };
+    for (int w = std::max(k, kept); w < n && unknowns_[w].block == u.block; ++w) soften(w);
+    for (int w = k - 1; k >= symmetric && w >= lead && unknowns_[w].block == u.block; --w) soften(w);
   }
 }
 

@@ -175,7 +175,7 @@ class ModeSystem {
 
   std::vector<int> rows_, mixed_;  // of unknowns, and those that are more than a row
   std::vector<MixedBlock> mixed_blocks_;
-  std::vector<double> columns_;  // (G + eps R) B of these
+  std::vector<double> columns_;  // G B of these
   CondensedRows condensed_;      // G without the unknowns that few changes of modes touch
   std::vector<CondensedRows::Leading> leading_;
   std::vector<int> others_;
