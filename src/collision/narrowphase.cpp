@@ -185,7 +185,7 @@ int collide_unchecked(const Shape& a, const Placement& at_a, const Shape& b, con
                       double margin, ContactPoint* out) {
   const int count = a.type <= b.type ? collide_in_table(a, at_a, b, at_b, margin, out)
                                      : collide_swapped(a, at_a, b, at_b, margin, out);
-  take_sides(a, b, out, count);
+  take_sides(a, at_a, b, at_b, out, count);
   return count;
 }
 

@@ -75,7 +75,8 @@ struct Uncleared {
 };
 
 // Moves contacts of a pair that were found halfway to where they act (position.cpp).
-void take_sides(const Shape& a, const Shape& b, ContactPoint* points, int count);
+void take_sides(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
+                ContactPoint* points, int count);
 
 inline ContactPoint contact_of(const Distance& d) {
   ContactPoint c;

@@ -124,7 +124,7 @@ bool contact_at_start(const Shape& a, const Placement& at_a, const Shape& b, con
   if (!is_within(a, here, d.feature_a, m.a, reach) || !is_within(b, frame.b, d.feature_b, m.b, reach))
     return false;
   out = contact_of(d);
-  take_sides(a, b, &out, 1);
+  take_sides(a, here, b, frame.b, &out, 1);
   frame.bring_home(out);
   return true;
 }

@@ -15,7 +15,10 @@
 //
 // A wheel has two points, at both of its rims, or more. In the plane of the ground they would be at r + d
 // from its axis, rolling at different speeds where their gaps differ, and all but one of them would have to
-// slip: they act on the wheel.
+// slip: they act on the wheel. It lies on the face, rather than stands on one end, where the gaps of its ends
+// differ by less than a wide one,
+//   2 half |axis . n| < wide.
+// How many of its points are near enough to be found must not matter: that depends on how fast others move.
 
 #include <algorithm>
 #include <cmath>
@@ -38,30 +41,26 @@ Side face_of_contact(const ContactPoint& c) {
   return flat_a == flat_b ? Side::halfway : flat_a ? Side::a : Side::b;
 }
 
-// Whether a shape may roll along a line through two points like this one.
-bool is_on_roller(const Shape& shape, Feature f) {
-  if (shape.type == ShapeType::capsule) return true;
-  return shape.type == ShapeType::cylinder &&
-         (f.kind == FeatureKind::circle || (f.kind == FeatureKind::line && f.index == 0));
-}
-
-bool rolls(const Shape& a, const Shape& b, const ContactPoint& c) {
-  const Side face = face_of_contact(c);
-  return face == Side::a ? is_on_roller(b, c.feature_b) : face == Side::b && is_on_roller(a, c.feature_a);
+// Whether a shape lies on the face along a line through points like this one, and may roll.
+bool is_on_roller(const Shape& shape, const Placement& at, Feature f, Vec3 n) {
+  const bool round = shape.type == ShapeType::capsule ||
+                     (shape.type == ShapeType::cylinder &&
+                      (f.kind == FeatureKind::circle || (f.kind == FeatureKind::line && f.index == 0)));
+  return round && 2.0 * shape.size[1] * std::abs(dot(at.R.z, n)) < wide;
 }
 
 }  // namespace
 
-void take_sides(const Shape& a, const Shape& b, ContactPoint* points, int count) {
-  int rolling = 0;
-  for (int i = 0; i < count; ++i) rolling += rolls(a, b, points[i]) ? 1 : 0;
+void take_sides(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
+                ContactPoint* points, int count) {
   for (int i = 0; i < count; ++i) {
     ContactPoint& c = points[i];
     c.lean = c.lean_rate = 0.0;
     const Side face = face_of_contact(c);
     if (face == Side::halfway) continue;
     const double towards_body = face == Side::a ? 1.0 : -1.0, d = c.distance;
-    if (rolling > 1 && rolls(a, b, c)) {
+    if (face == Side::a ? is_on_roller(b, at_b, c.feature_b, c.normal)
+                        : is_on_roller(a, at_a, c.feature_a, c.normal)) {
       c.lean = towards_body;
     } else {
       const double ratio = wide / std::max(d, 1e-2 * wide), share = std::exp(-ratio * ratio);

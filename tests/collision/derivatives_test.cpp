@@ -38,9 +38,10 @@ Placement moved(const Placement& at, const Vec3& about, const Vector3& w, const 
   return {R * at.R, about + R * (at.p - about) + Vec3(v) * h};
 }
 
+// Where a roller comes to lie on a face its contacts move from the face to the roller at once.
 bool same(const ContactPoint& a, const ContactPoint& b) {
   return a.feature_a == b.feature_a && a.feature_b == b.feature_b && a.rule == b.rule &&
-         a.face_a == b.face_a && a.face_b == b.face_b;
+         a.face_a == b.face_a && a.face_b == b.face_b && std::abs(a.lean - b.lean) < 0.5;
 }
 
 bool is_convex(const Hull& hull);

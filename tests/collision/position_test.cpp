@@ -50,6 +50,29 @@ TEST(position, a_roller_acts_at_its_own_radius_on_either_side_of_a_pair) {
   }
 }
 
+// What is found beside a point depends on how far one looks, and so on how fast bodies move.
+TEST(position, of_a_roller_does_not_depend_on_whether_its_other_end_is_found) {
+  for (const Shape& ground : {Shape::plane(), Shape::box(1, 1, 0.5)}) {
+    const Placement below{Mat3::identity(), {0, 0, ground.type == ShapeType::box ? -0.5 : 0.0}};
+    for (const Shape& roller : {Shape::cylinder(0.1, 0.2), Shape::capsule(0.1, 0.2)}) {
+      for (const double tilt : {1e-3, 4e-3, 1e-2, 3e-2, 0.1}) {
+        const Placement at{
+            Mat3::from(Eigen::AngleAxisd(1.5707963267948966 - tilt, Vector3::UnitX()).toRotationMatrix()),
+            {0, 0, 0.1 + 0.2 * tilt + 1.5e-3}};
+        ContactPoint all[max_contact_points], near[max_contact_points];
+        const int many = collide(ground, below, roller, at, 0.1, all);
+        if (ground.type == ShapeType::box && tilt > 0.02) continue;  // it meets a box on one end
+        ASSERT_EQ(many, 2);
+        const double between = 0.5 * (all[0].distance + all[1].distance);
+        ASSERT_EQ(collide(ground, below, roller, at, between, near), 1);
+        const ContactPoint& same = all[0].distance < all[1].distance ? all[0] : all[1];
+        ASSERT_EQ(same.feature_b, near[0].feature_b);
+        EXPECT_LT(norm(same.position - near[0].position), 1e-12) << tilt;
+      }
+    }
+  }
+}
+
 TEST(position, faces_that_meet_act_halfway) {
   const Shape box = Shape::box(0.1, 0.08, 0.05), table = Shape::box(1, 1, 0.5);
   ContactPoint points[max_contact_points];
