@@ -349,15 +349,39 @@ bool ModeSystem::settle_directions(const ContactProblem& problem, const RowMode*
   return turned < rough;
 }
 
+// Of what slides the slowest |w| / max mu: velocities that are off by less hardly turn it.
+double ModeSystem::slowest_slip(const ContactProblem& problem, const RowMode* mode, const double* sigma) {
+  double slowest = 1e300;
+  for (const Block& block : problem.blocks) {
+    if (!on_cone(block, mode, RowMode::slide)) continue;
+    double fastest = 0.0, widest = 0.0;
+    for (int i = 0; i < block.tangents(); ++i) {
+      fastest = std::max(fastest, block.mu[i] * std::abs(sigma[block.first + 1 + i]));
+      widest = std::max(widest, block.mu[i]);
+    }
+    slowest = std::min(slowest, fastest / widest);
+  }
+  return slowest;
+}
+
+// By how much equations may be missed: what slides slowly is turned by it.
+double ModeSystem::close_enough(const ContactProblem& problem, const RowMode* mode,
+                                const double* sigma) const {
+  constexpr double close = 1e-11, of_slip = 1e-9, rounding = 2e-15;
+  return problem.velocity_scale *
+         std::clamp(of_slip * slowest_slip(problem, mode, sigma) / problem.velocity_scale, rounding, close);
+}
+
 // Where K has something of the order of eps, softness is not iterated away: less of it is. What is missed all
 // the same contradicts itself, and stays as it was.
-bool ModeSystem::solve_hard(const ContactProblem& problem, double* lam, double* sigma) {
-  constexpr double close = 1e-11, hardest = 1e-13;
+bool ModeSystem::solve_hard(const ContactProblem& problem, const RowMode* mode, double* lam, double* sigma) {
+  constexpr double hardest = 1e-13;
   if (!solve_linear(problem, 0.0, most_corrections, lam, sigma)) return false;
-  if (!(equation_error_ > close * problem.velocity_scale)) return true;
+  const double enough = close_enough(problem, mode, sigma);
+  if (!(equation_error_ > enough)) return true;
   const double usual = softness_;
   bool better = true;
-  while (better && softness_ > 10.0 * hardest && equation_error_ > close * problem.velocity_scale) {
+  while (better && softness_ > 10.0 * hardest && equation_error_ > enough) {
     const double before = equation_error_;
     kept_ = x_;
     softness_ *= 1e-2;
@@ -421,18 +445,6 @@ void ModeSystem::fix_yielding_directions(const RowMode* mode) {
   }
 }
 
-// Whether all that slides does so much faster than equations are missed by.
-bool ModeSystem::slides_clearly(const ContactProblem& problem, const RowMode* mode,
-                                const double* sigma) const {
-  constexpr double clearly = 1e4;
-  return std::all_of(problem.blocks.begin(), problem.blocks.end(), [&](const Block& block) {
-    if (!on_cone(block, mode, RowMode::slide)) return true;
-    double slip = 0.0;
-    for (int i = block.first + 1; i < block.first + block.dim; ++i) slip = std::max(slip, std::abs(sigma[i]));
-    return slip > clearly * equation_error_;
-  });
-}
-
 // Newton's method on the directions of what slides, with hard laws.
 bool ModeSystem::turn_hard(const ContactProblem& problem, const RowMode* mode, SlideState* slides,
                            bool sliding, bool fixed, double* lam, double* sigma) {
@@ -441,6 +453,7 @@ bool ModeSystem::turn_hard(const ContactProblem& problem, const RowMode* mode, S
   const bool shared = maybe_null(problem.size) &&
                       !std::all_of(unknowns_.begin(), unknowns_.end(), same_equation) &&
                       std::all_of(centre_.begin(), centre_.end(), [](double c) { return c == 0.0; });
+  constexpr double clearly = 1e4;
   double previous = 1e300;
   for (int step = 0; step < most_newton_steps; ++step) {
     if (shared) {
@@ -453,11 +466,11 @@ bool ModeSystem::turn_hard(const ContactProblem& problem, const RowMode* mode, S
     bool exact = !sliding || step > 0;
     if (!exact) {
       if (!solve_linear(problem, 0.0, 1, lam, sigma)) return false;
-      exact = !slides_clearly(problem, mode, sigma);
+      exact = !(slowest_slip(problem, mode, sigma) > clearly * equation_error_);
     }
     double turned = 0.0;
     for (;; exact = true) {
-      if (exact && !solve_hard(problem, lam, sigma)) return false;
+      if (exact && !solve_hard(problem, mode, lam, sigma)) return false;
       if (!sliding) return true;
       // What slides very slowly has a direction of few digits.
       turned = set_directions(problem, mode, lam, sigma, false, slides);
@@ -480,7 +493,7 @@ bool ModeSystem::stand_still(const ContactProblem& problem, const RowMode* mode,
   list(problem, mode, slides);
   start_from(lam);
   if (!factor_system(problem, softness_) || !solve_linear(problem, 0.0, 1, lam, sigma)) return false;
-  return equation_error_ <= rounding * problem.velocity_scale || solve_hard(problem, lam, sigma);
+  return equation_error_ <= rounding * problem.velocity_scale || solve_hard(problem, mode, lam, sigma);
 }
 
 bool ModeSystem::solve(const ContactProblem& problem, const RowMode* mode, SlideState* slides, double* lam,

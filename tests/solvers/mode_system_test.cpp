@@ -34,6 +34,36 @@ TEST(mode_system, rows_that_are_nearly_dependent_are_met_like_others) {
   }
 }
 
+// Bodies that move with x, y, and (s, t) beside a contact. Rows x and x + delta y hold, and nearly say the
+// same; the contact slides along (y + s, t) by 1e-5 m/s. In closed form x = y = 0, and with s = d + slip
+// friction is -d. A row that is missed by 1e-13 m/s would let y move by 1e-13 / delta, which turns what
+// slides.
+TEST(mode_system, rows_beside_what_slides_slowly_are_met_to_rounding) {
+  for (const double delta : {2e-3, 1.5e-3, 1e-3, 8e-4, 6e-4, 5e-4}) {
+    OwnedProblem problem;
+    problem.blocks = {{.kind = BlockKind::equality, .first = 0, .dim = 2},
+                      {.kind = BlockKind::contact, .first = 2, .dim = 3, .mu = {1.0, 1.0}}};
+    MatrixX J = MatrixX::Zero(5, 5);  // of x, y, s, t, and the way along the normal
+    J(0, 0) = J(1, 0) = J(2, 4) = J(3, 1) = J(3, 2) = J(4, 3) = 1.0;
+    J(1, 1) = delta;
+    const VectorX free = (VectorX(5) << 0.3, 0.2, 0.6 + 6e-6, 0.8 + 8e-6, -1.0).finished();
+    problem.law = FrictionLaw::cone;
+    problem.G = J * J.transpose();
+    problem.b = J * free;
+    const ContactProblem view = problem.view(0.01);
+    const RowMode modes[5] = {RowMode::hold, RowMode::hold, RowMode::hold, RowMode::slide, RowMode::slide};
+    SlideState slides[2];
+    slides[1] = {.d = {0.6, 0.8}, .speed = 1e-5, .normal = 1.0};
+    const double second = (0.6 - free[1]) / delta;
+    const VectorX exact = (VectorX(5) << -free[0] - second, second, 1.0, -0.6, -0.8).finished();
+    VectorX lam(5), sigma(5);
+    ModeSystem system;
+    ASSERT_TRUE(system.solve_near(view, modes, slides, lam.data(), sigma.data(), exact.data()));
+    EXPECT_LE(sigma.head(3).cwiseAbs().maxCoeff(), 1e-14) << delta;
+    EXPECT_LE((lam.tail(2) + Vector2(0.6, 0.8)).norm(), 1e-9) << delta;
+  }
+}
+
 // Of softness 1e-7 two corrections leave 1e-14: a step that is content with it, while its neighbour goes on,
 // has a noise that differences of steps see.
 TEST(mode_system, softness_is_iterated_away_to_the_last_digits) {

@@ -151,10 +151,11 @@ class ModeSystem {
   bool maybe_null(int rows);
   bool solve_linear(const ContactProblem& problem, double softness, int most_rounds, double* lam,
                     double* velocity);
-  bool solve_hard(const ContactProblem& problem, double* lam, double* sigma);
+  bool solve_hard(const ContactProblem& problem, const RowMode* mode, double* lam, double* sigma);
   bool turn_hard(const ContactProblem& problem, const RowMode* mode, SlideState* slides, bool sliding,
                  bool fixed, double* lam, double* sigma);
-  bool slides_clearly(const ContactProblem& problem, const RowMode* mode, const double* sigma) const;
+  static double slowest_slip(const ContactProblem& problem, const RowMode* mode, const double* sigma);
+  double close_enough(const ContactProblem& problem, const RowMode* mode, const double* sigma) const;
   bool turns_off_cone(const ContactProblem& problem, const RowMode* mode) const;
   void fix_yielding_directions(const RowMode* mode);
   double set_directions(const ContactProblem& problem, const RowMode* mode, const double* lam,
