@@ -52,15 +52,13 @@ bool leads_elsewhere(Task& task, const Settled& found, int k, RowMode other) {
     slide_against_friction(problem, block, found.lam.data(), task.guess, task.slides[k]);
   else
     std::fill(task.guess + block.first, task.guess + block.first + block.dim, other);
-  bool solved;
-  if (problem.law == FrictionLaw::pyramid) {
-    work.first.assign(task.guess, task.guess + problem.size);
-    work.first_slides.assign(task.slides, task.slides + problem.blocks.size());
-    work.start.assign(found.lam.begin(), found.lam.end());
-    solved = continue_from_start(task);
-  } else {
-    solved = settle(task, usual_softness, SolveStage::pivoting) == Outcome::solved;
-  }
+  work.first.assign(task.guess, task.guess + problem.size);
+  work.first_slides.assign(task.slides, task.slides + problem.blocks.size());
+  work.start.assign(found.lam.begin(), found.lam.end());
+  const bool solved = problem.law == FrictionLaw::pyramid
+                          ? continue_from_start(task)
+                          : settle(task, usual_softness, SolveStage::pivoting) == Outcome::solved ||
+                                continue_on_pyramids(task);
   return solved && moves_otherwise(task, found);
 }
 

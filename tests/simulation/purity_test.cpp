@@ -56,7 +56,8 @@ WarmStart wrong(WarmStart warm, std::mt19937& random) {
 
 // Of steps taken from several starts.
 struct Agreement {
-  int compared = 0, open = 0;  // open: some status says that other solutions exist, or no solution was found
+  int compared = 0, open = 0;  // open: some status says that other solutions exist, or no solution was found;
+                               // that of the cold step, which looks for them, speaks for all
   int last_digits = 0;         // the same motion, other bits
   int other_motion = 0;        // unflagged
 };
@@ -74,9 +75,10 @@ Agreement compare_starts(const Simulation& simulation, const State& start, const
     warm.input.controls = u.col(i);
     simulation.step(warm.next, warm.input, warm);
     EXPECT_TRUE(warm.ok());
-    for (const WarmStart& guess : {WarmStart{}, wrong(before, random)}) {
-      const Step other = simulation.step(x, u.col(i), guess);
-      if (other.report.contact != SolveStatus::solved || warm.report.contact != SolveStatus::solved) {
+    const Step cold = simulation.step(x, u.col(i));
+    for (const Step& other : {cold, simulation.step(x, u.col(i), wrong(before, random))}) {
+      if (other.report.contact != SolveStatus::solved || warm.report.contact != SolveStatus::solved ||
+          cold.report.contact != SolveStatus::solved) {
         ++result.open;
         continue;
       }
@@ -94,11 +96,7 @@ TEST_P(purity, cold_warm_and_wrong_warm_starts_agree_to_the_bit) {
   const MatrixX u = controls(fewer(250));
   const Agreement found = compare_starts(simulation, start(), u, random);
   EXPECT_EQ(found.last_digits, 0) << "of " << found.compared;
-  // Where several motions obey the laws (a leg that friction jams against another, or that slides off it),
-  // which is found depends on the start, and the status does not always say so. The quadruped on cones trips
-  // over its feet: 47 of 500; elsewhere less than one in a hundred.
-  const bool trips = std::get<0>(GetParam()) == "quadruped" && law == Contact::ncp;
-  EXPECT_LE(found.other_motion, found.compared / (trips ? 10 : 100)) << "of " << found.compared;
+  EXPECT_EQ(found.other_motion, 0) << "of " << found.compared;
   // How often no smallest impulses are found in a stack is a matter of chance: one step in four.
   EXPECT_LE(found.open, stacked ? 2 * found.compared / 5 : found.compared / 10);
 }
@@ -139,7 +137,8 @@ TEST(purity_of_scenes, cold_warm_and_wrong_warm_starts_agree_to_the_bit_where_bo
     }
     EXPECT_GT(sum.compared, scenes * steps);
     EXPECT_EQ(sum.last_digits, 0) << to_string(law) << ", of " << sum.compared;
-    EXPECT_LE(sum.other_motion, sum.compared / 100) << to_string(law) << ", of " << sum.compared;
+    // Not every second motion is found.
+    EXPECT_LE(sum.other_motion, sum.compared / 500) << to_string(law) << ", of " << sum.compared;
   }
 }
 
