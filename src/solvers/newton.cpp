@@ -183,7 +183,7 @@ Outcome pivot_on(Task& task, double& softness) {
         break;
       }
     }
-    work.soft.known = true;
+    work.soft.known = work.soft.known || some_at_bound;
     task.report.iterations += work.system.factorisations();
     if (softness > hardest && slower_than_softness(task, softness)) softness *= 1e-2;
     begin();

@@ -24,6 +24,7 @@ void slide_against_friction(const ContactProblem& problem, const Block& block, c
     slide.d[i] = squared > 0.0 ? slide.d[i] / std::sqrt(squared) : (i == 0);
   slide.speed = 0.1 * problem.velocity_scale;
   slide.normal = std::max(lam[block.first], 1e-3 * problem.velocity_scale / problem.mobility(block));
+  mode[block.first] = RowMode::hold;
   for (int i = 0; i < block.tangents(); ++i) {
     mode[block.first + 1 + i] = problem.law == FrictionLaw::cone ? RowMode::slide
                                 : slide.d[i] > share             ? RowMode::lower
@@ -87,6 +88,7 @@ void look_for_another(Task& task) {
   if (task.report.status != SolveStatus::solved || problem.size > most_rows) return;
   Settled& found = task.work.found;
   remember(task, found);
+  task.work.trial_sigma.assign(problem.size, 0.0);
   const bool another = search_elsewhere(task, found);
   found.report.iterations = task.report.iterations;
   recall(found, task);
