@@ -41,8 +41,8 @@ bool moves_otherwise(const Task& task, const Settled& found) {
   return false;
 }
 
-// From the solution found, with one contact in another mode: along a path, which on cones would bend, or by
-// Newton's method.
+// From the solution found, with one contact in another mode: along a path, or, as paths bend on cones, by
+// Newton's method there, and along a path on pyramids where that fails.
 bool leads_elsewhere(Task& task, const Settled& found, int k, RowMode other) {
   const ContactProblem& problem = task.problem;
   const Block& block = problem.blocks[k];

@@ -236,7 +236,10 @@ StepReport take_step(const Model& model, Data& data, ImpulseWork& work, const Im
     work.contacts.reach[i] = 1.2 * h * work.speed[i] + h * gravity_step;
   work.contacts.passing.clear();
   if (settings.frozen != nullptr) settings.frozen->call_passing(work.colliders, work.contacts);
-  const bool cold = !settings.warm_start || warm.law != settings.law || warm.entries.empty();
+  const auto guesses = [&](const WarmStart& start) {
+    return start.law == settings.law && !start.entries.empty();
+  };
+  const bool cold = !settings.warm_start || !guesses(warm);
   bool faster = true, settled = true;
   for (int pass = 0, turns = 0; pass < most_passes;) {
     if (faster)
@@ -258,9 +261,8 @@ StepReport take_step(const Model& model, Data& data, ImpulseWork& work, const Im
     }
     // What the pass before found is the best guess for a pass with more rows.
     const bool again = pass + turns > 0;
-    const WarmStart& start = again ? work.again : warm;
-    const bool guess = (settings.warm_start || again) && start.law == settings.law && !start.entries.empty();
-    if (guess) read_warm_start(start, work.rows, gravity_step);
+    const bool guess = again ? guesses(work.again) : !cold;
+    if (guess) read_warm_start(again ? work.again : warm, work.rows, gravity_step);
     solve_islands(work, gravity_step, guess, cold, report);
     apply_impulses(model, data, work);
     if (!work.v_next.allFinite()) break;
