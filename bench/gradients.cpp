@@ -59,7 +59,18 @@ struct Times {
   double contacts = 0.0;
 };
 
-Times time_samples(const Simulation& simulation, const std::vector<Sample>& samples, int repeats) {
+GradientSettings settings_of(Blocks blocks) {
+  if (blocks == Blocks::step) return {};
+  GradientSettings settings{.controls = false, .forces = true};
+  if (blocks == Blocks::velocity_by_forces) {
+    settings.velocities_alone = true;
+    settings.certificate = false;  // papers' engines have none
+  }
+  return settings;
+}
+
+Times time_samples(const Simulation& simulation, const std::vector<Sample>& samples,
+                   const GradientSettings& wanted, int repeats) {
   const Model& model = simulation.model();
   Times times;
   Step step;
@@ -75,7 +86,7 @@ Times time_samples(const Simulation& simulation, const std::vector<Sample>& samp
       times.step.add(k, processor_seconds([&] { simulation.step(s.state, s.input, step); }));
       if (repeat == 0)
         times.contacts += static_cast<double>(step.contacts.size()) / static_cast<double>(samples.size());
-      times.jacobians.add(k, processor_seconds([&] { simulation.jacobians(step, plain, jacobians); }));
+      times.jacobians.add(k, processor_seconds([&] { simulation.jacobians(step, wanted, jacobians); }));
       times.adjoint.add(k, processor_seconds([&] { simulation.pullback(step, covector, plain, gradient); }));
       times.adjoint_all.add(k,
                             processor_seconds([&] { simulation.pullback(step, covector, all, gradient); }));
@@ -84,23 +95,29 @@ Times time_samples(const Simulation& simulation, const std::vector<Sample>& samp
   return times;
 }
 
-// The same Jacobians by differences of warm steps: 2 (n + nu) of them, and 20 times as many for Ridders'
+int inputs_of(const Model& model, Blocks blocks) {
+  return 2 * model.nv() + model.na() + (blocks == Blocks::step ? model.nu() : model.nv());
+}
+
+// The same Jacobians by differences of warm steps: two for each input, and ten times as many for Ridders'
 // tables.
-double central_us(const Simulation& simulation, const Sample& s) {
+double central_us(const Simulation& simulation, const Sample& s, Blocks blocks) {
   const Model& model = simulation.model();
   Step step;
   State x = s.state;
   Input input = s.input;
+  if (blocks != Blocks::step) input.forces.setZero(model.nv());
+  VectorX& acting = blocks == Blocks::step ? input.controls : input.forces;
   const double seconds = processor_seconds([&] {
     const auto evaluate = [&] {
       step.warm = s.warm;
       simulation.step(x, input, step);
     };
-    for (int i = 0; i < 2 * model.nv() + model.na() + model.nu(); ++i) {
+    for (int i = 0; i < inputs_of(model, blocks); ++i) {
       double& number = i < model.nv()                    ? x.q[std::min(i, model.nq() - 1)]
                        : i < 2 * model.nv()              ? x.v[i - model.nv()]
                        : i < 2 * model.nv() + model.na() ? x.activation[i - 2 * model.nv()]
-                                                         : input.controls[i - 2 * model.nv() - model.na()];
+                                                         : acting[i - 2 * model.nv() - model.na()];
       const double kept = number;
       number = kept + 1e-6;
       evaluate();
@@ -153,11 +170,19 @@ JacobianTimes time_jacobians(const Simulation& simulation, const std::vector<Sam
   return {watch.us(), contacts / static_cast<double>(samples.size()) / repeats};
 }
 
-RobotTimes times_of(const Simulation& simulation, const std::vector<Sample>& samples, bool full) {
-  const Times times = time_samples(simulation, samples, full ? 12 : 6);
-  const std::vector<Sample> some = some_of(samples, full);
-  double central = 0.0;
-  for (const Sample& s : some) central += central_us(simulation, s) / static_cast<double>(some.size());
+RobotTimes times_of(const Simulation& simulation, const std::vector<Sample>& samples, Blocks blocks,
+                    bool full) {
+  const Times times = time_samples(simulation, samples, settings_of(blocks), full ? 12 : 6);
+  // Differences are of fewer states, spread over all: some are several times as expensive as others.
+  constexpr std::size_t every = 5;
+  double central = 0.0, states = 0.0;
+  for (std::size_t k = 0; k < samples.size(); k += every, states += 1.0) {
+    double least = 1e300;
+    for (int repeat = 0; repeat < 2; ++repeat)
+      least = std::min(least, central_us(simulation, samples[k], blocks));
+    central += least;
+  }
+  central /= states;
   return {.step = times.step.us(),
           .jacobians = times.jacobians.us(),
           .adjoint = times.adjoint.us(),
@@ -165,7 +190,8 @@ RobotTimes times_of(const Simulation& simulation, const std::vector<Sample>& sam
           .central = central,
           .ridders = 10.0 * central,
           .contacts = times.contacts,
-          .dofs = simulation.model().nv()};
+          .dofs = simulation.model().nv(),
+          .inputs = inputs_of(simulation.model(), blocks)};
 }
 
 // In the states of MuJoCo's trajectory.
@@ -228,7 +254,7 @@ void measure(const std::string& robot, const std::string& path, const Case& c, c
     const std::string name = fmt::format("{}/{}/", robot, to_string(law));
     const Simulation simulation(c.model, {.contact = law});
     const std::vector<Sample> samples = samples_of(simulation, c, full);
-    const RobotTimes times = times_of(simulation, samples, full);
+    const RobotTimes times = times_of(simulation, samples, Blocks::step, full);
     const auto add = [&](const std::string& figure, double value, const char* unit) {
       out.figures.push_back({name + figure, value, unit});
     };
@@ -289,7 +315,7 @@ GradientFigures measure_gradients(bool full) {
   return out;
 }
 
-RobotTimes time_robot(const std::string& name, bool pyramid, bool full) {
+RobotTimes time_robot(const std::string& name, bool pyramid, Blocks blocks, bool full) {
   Scene scene{name, "", "home", 0.3};
   for (const Scene& shared : shared_scenes()) {
     if (shared.name == name) scene = shared;
@@ -297,7 +323,7 @@ RobotTimes time_robot(const std::string& name, bool pyramid, bool full) {
   if (name == "atlas") scene = atlas_scene();
   const Case c = prepare(scene, path_of(scene), 1000);
   const Simulation simulation(c.model, {.contact = pyramid ? Contact::lcp : Contact::ncp});
-  return times_of(simulation, samples_of(simulation, c, full), full);
+  return times_of(simulation, samples_of(simulation, c, full), blocks, full);
 }
 
 }  // namespace articula::bench

@@ -36,6 +36,7 @@ void mesh_face(const Shape& shape, const Placement& at, int face, Contour& c) {
 }
 
 void cap_face(const Shape& shape, const Placement& at, int face, Contour& c) {
+  c.disc = true;
   for (int i = rim_points * face; i < rim_points * (face + 1); ++i)
     c.add(at * point_of(shape, i), {FeatureKind::point, i}, {FeatureKind::line, 1 + i});
 }
@@ -117,6 +118,16 @@ struct Clip {
   }
 };
 
+constexpr unsigned quarters = 0x11111111;  // of a rim
+
+// Whether a disc is over the other outline with all of its rim.
+bool stands_on(const Contour& disc, const Contour& other, double tolerance) {
+  if (!disc.disc || !other.closed) return false;
+  for (int first = 0; first < disc.count; first += 4)
+    if (inside(other, load4(disc.x + first), load4(disc.y + first), tolerance) != 0xf) return false;
+  return true;
+}
+
 void corners_of_a(Clip& k) {
   const HeightPlane plane(k.b, k.T, k.n);
   for (int first = 0; first < k.a.count; first += 4) {
@@ -127,7 +138,7 @@ void corners_of_a(Clip& k) {
     const int found = near & inside(k.b, x, y, k.tolerance);
     k.taken |= static_cast<unsigned>(found) << first;
     for (int i = 0; i < 4 && first + i < k.a.count; ++i)
-      if (found >> i & 1)
+      if (found >> i & 1 && (!k.a.stands || quarters >> (first + i) & 1))
         k.add(k.a.vertex(first + i), apart[i], k.a.at_vertex(first + i), {FeatureKind::face, k.b.face});
   }
 }
@@ -153,7 +164,7 @@ void corners_of_b(Clip& k) {
     if (near == 0) continue;
     const int found = near & inside(k.a, x, y, k.tolerance);
     for (int i = 0; i < 4 && first + i < k.b.count; ++i) {
-      if (!(found >> i & 1)) continue;
+      if (!(found >> i & 1) || (k.b.stands && !(quarters >> (first + i) & 1))) continue;
       if (k.b.closed && is_taken(k, x[i], y[i])) continue;
       k.add(k.b.vertex(first + i) - k.n * apart[i], apart[i], {FeatureKind::face, k.a.face},
             k.b.at_vertex(first + i));
@@ -254,6 +265,8 @@ int clip(Contour& a, Contour& b, Vec3 n, NormalRule rule, double margin, double 
   project(a, T, n);
   project(b, T, n);
   Clip k{a, b, T, n, rule, margin, 1e-9 * size, out, limit};
+  a.stands = stands_on(a, b, k.tolerance);
+  b.stands = stands_on(b, a, k.tolerance);
   if (b.closed) corners_of_a(k);
   if (a.closed) corners_of_b(k);
   crossings(k);

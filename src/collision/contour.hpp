@@ -16,6 +16,8 @@ struct Contour {
   Uncleared<Feature, room> vertex_features, edge_features;
   int count = 0;
   bool closed = false;  // a polygon, not a segment
+  bool disc = false;    // the points of a rim
+  bool stands = false;  // a disc, all of it over the other outline; after clip
   int face = -1;
   Vec3 normal, point;   // of the face, outward
   double radius = 0.0;  // of a rounded segment
@@ -38,7 +40,9 @@ void face_contour(const Shape& shape, const Placement& at, int face, Contour& co
 void axis_contour(const Shape& shape, const Placement& at, Vec3 outward, Contour& contour);
 
 // Where the outlines of A and B, seen along n, overlap: corners of one inside the other, and crossings of
-// edges. Writes the contacts not farther apart than `margin`, at most `limit` of them.
+// edges. Writes the contacts not farther apart than `margin`, at most `limit` of them. A disc that stands on
+// the other outline has four, which stay with it, as on a plane: which of its points carry most would change
+// with the slightest tilt.
 int clip(Contour& a, Contour& b, Vec3 n, NormalRule rule, double margin, double size, ContactPoint* out,
          int limit);
 

@@ -47,6 +47,26 @@ double extra_reach(const Contacts& contacts, const ColliderPair& pair) {
   return contacts.reach[at(pair.a)] + contacts.reach[at(pair.b)];
 }
 
+// The contacts of a pair that are wanted; 0 if some of them are not to be had.
+int wanted_contacts(const Contacts& contacts, const ColliderPair& pair, const Shape& a, const Placement& at_a,
+                    const Shape& b, const Placement& at_b, double margin, ContactPoint* out) {
+  const auto of_pair = [&](const WantedContact& w) { return w.a == pair.a && w.b == pair.b; };
+  if (std::none_of(contacts.wanted.begin(), contacts.wanted.end(), of_pair)) return 0;
+  Uncleared<ContactPoint, most_candidates> buffer;
+  ContactPoint* candidates = buffer.data();
+  const int many = collide_unchecked(a, at_a, b, at_b, margin, candidates, most_candidates);
+  int count = 0;
+  for (const WantedContact& w : contacts.wanted) {
+    if (!of_pair(w)) continue;
+    const ContactPoint* found = std::find_if(candidates, candidates + many, [&](const ContactPoint& c) {
+      return c.feature_a == w.feature_a && c.feature_b == w.feature_b;
+    });
+    if (found == candidates + many || count == max_contact_points) return 0;
+    out[count++] = *found;
+  }
+  return count;
+}
+
 // `gap`: where they were apart the last time, or nothing.
 void touch(const Colliders& colliders, const Data& data, Contacts& contacts, const ColliderPair& pair,
            double margin, GapGuess* gap) {
@@ -57,7 +77,8 @@ void touch(const Colliders& colliders, const Data& data, Contacts& contacts, con
   if (may_be_told_apart && boxes_are_apart(a, pa, b, pb, margin)) return;
   if (may_be_told_apart && gap && are_apart_along(a, pa, b, pb, margin, *gap)) return;
   ContactPoint points[max_contact_points];
-  const int count = collide_unchecked(a, pa, b, pb, margin, points);
+  int count = wanted_contacts(contacts, pair, a, pa, b, pb, margin, points);
+  if (count == 0) count = collide_unchecked(a, pa, b, pb, margin, points);
   if (may_be_told_apart && gap && count == 0) find_gap(a, pa, b, pb, margin, *gap);
   for (int i = 0; i < count; ++i) {
     if (static_cast<int>(contacts.list.size()) == contacts.capacity) {

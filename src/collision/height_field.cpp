@@ -60,7 +60,7 @@ int height_field_contacts(const PairArguments& pair, ContactPoint* out) {
   const double clearly = 1e-6 * t.size;  // of contacts equal to this the one that is kept may be any
   if (nearest.beyond) nearest = nearest_ground(t, std::min(pair.margin, found.least() - clearly));
   if (!nearest.beyond && nearest.distance < found.least() - clearly) found.add(contact_of(nearest));
-  const int count = reduce(found.points(), found.count);
+  const int count = reduce(found.points(), found.count, pair.most);
   std::copy(found.points(), found.points() + count, out);
   return count;
 }

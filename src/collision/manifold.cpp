@@ -172,7 +172,10 @@ int manifold(const PairArguments& pair, const Distance& nearest, ContactPoint* o
     ContactPoint* points = buffer.data();
     const double size = std::max(size_of(pair.a), size_of(pair.b));
     count = clip(ca, cb, n, rule, pair.margin, size, points, 63);
-    count = reduce(points, include_nearest(pair, nearest, points, count));
+    // The rim of a disc that stands is nowhere lower than its four points by more than its tilt allows.
+    const bool stands = (ca.stands || cb.stands) && count > 0;
+    if (!stands) count = include_nearest(pair, nearest, points, count);
+    count = reduce(points, count, pair.most);
     std::copy(points, points + count, out);
   } else {
     Distance along = nearest;

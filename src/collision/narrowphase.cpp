@@ -29,7 +29,7 @@ int single(const PairArguments& pair, ContactPoint* out) {
 template <Contacts contacts>
 int seen_by_a(const PairArguments& pair, ContactPoint* out) {
   const FrameOfA frame(pair.at_a, pair.at_b);
-  const int count = contacts({pair.a, {}, pair.b, frame.b, pair.margin}, out);
+  const int count = contacts({pair.a, {}, pair.b, frame.b, pair.margin, pair.most}, out);
   for (int i = 0; i < count; ++i) frame.bring_home(out[i]);
   return count;
 }
@@ -62,7 +62,7 @@ int swapped(ContactPoint* points, int count) {
 template <Contacts contacts>
 int ordered(const PairArguments& pair, ContactPoint* out) {
   if (twins_in_order(pair.a, pair.at_a, pair.b, pair.at_b)) return contacts(pair, out);
-  return swapped(out, contacts({pair.b, pair.at_b, pair.a, pair.at_a, pair.margin}, out));
+  return swapped(out, contacts({pair.b, pair.at_b, pair.a, pair.at_a, pair.margin, pair.most}, out));
 }
 
 constexpr Contacts rounded_convex = seen_by_a<single<convex_convex>>;
@@ -82,11 +82,12 @@ constexpr Contacts terrain = seen_by_a<height_field_contacts>;
 int none(const PairArguments&, ContactPoint*) { return 0; }
 
 // Arguments in registers.
-using Entry = int (*)(const Shape&, const Placement&, const Shape&, const Placement&, double, ContactPoint*);
+using Entry = int (*)(const Shape&, const Placement&, const Shape&, const Placement&, double, ContactPoint*,
+                      int);
 template <Contacts contacts>
 int entry(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b, double margin,
-          ContactPoint* out) {
-  return contacts({a, at_a, b, at_b, margin}, out);
+          ContactPoint* out, int most) {
+  return contacts({a, at_a, b, at_b, margin, most}, out);
 }
 
 constexpr int types = 8;
@@ -160,13 +161,13 @@ bool twins_in_order(const Shape& a, const Placement& at_a, const Shape& b, const
 namespace {
 
 int collide_in_table(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
-                     double margin, ContactPoint* out) {
-  return table[static_cast<int>(a.type)][static_cast<int>(b.type)](a, at_a, b, at_b, margin, out);
+                     double margin, ContactPoint* out, int most) {
+  return table[static_cast<int>(a.type)][static_cast<int>(b.type)](a, at_a, b, at_b, margin, out, most);
 }
 
 [[gnu::noinline]] int collide_swapped(const Shape& a, const Placement& at_a, const Shape& b,
-                                      const Placement& at_b, double margin, ContactPoint* out) {
-  return swapped(out, collide_in_table(b, at_b, a, at_a, margin, out));
+                                      const Placement& at_b, double margin, ContactPoint* out, int most) {
+  return swapped(out, collide_in_table(b, at_b, a, at_a, margin, out, most));
 }
 
 // Apart, so that what does not throw needs no frame.
@@ -182,9 +183,9 @@ int collide_in_table(const Shape& a, const Placement& at_a, const Shape& b, cons
 }  // namespace
 
 int collide_unchecked(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
-                      double margin, ContactPoint* out) {
-  const int count = a.type <= b.type ? collide_in_table(a, at_a, b, at_b, margin, out)
-                                     : collide_swapped(a, at_a, b, at_b, margin, out);
+                      double margin, ContactPoint* out, int most) {
+  const int count = a.type <= b.type ? collide_in_table(a, at_a, b, at_b, margin, out, most)
+                                     : collide_swapped(a, at_a, b, at_b, margin, out, most);
   take_sides(a, at_a, b, at_b, out, count);
   return count;
 }

@@ -6,12 +6,16 @@
 
 namespace articula::collision {
 
+// Of two shapes, at most: points that could carry.
+inline constexpr int most_candidates = 256;
+
 struct PairArguments {
   const Shape& a;
   const Placement& at_a;
   const Shape& b;
   const Placement& at_b;
   double margin;
+  int most = max_contact_points;  // where more could carry, those that carry most are kept
 };
 
 // Closed forms of a single nearest pair.
@@ -46,9 +50,10 @@ int box_face_contacts(const PairArguments& pair, int axis, bool of_a, Vec3 n, do
 int convex_contacts(const PairArguments& pair, ContactPoint* out);
 int height_field_contacts(const PairArguments& pair, ContactPoint* out);  // the field is b
 
-// collide() and distance() of poses that are known to be numbers: the hot path.
+// collide() and distance() of poses that are known to be numbers: the hot path. Points that could carry, of
+// which collide() keeps those that carry most, are all written if `most` is most_candidates.
 int collide_unchecked(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
-                      double margin, ContactPoint* out);
+                      double margin, ContactPoint* out, int most = max_contact_points);
 Distance distance_unchecked(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
                             double limit);
 
@@ -91,7 +96,7 @@ inline ContactPoint contact_of(const Distance& d) {
 
 // Points and their distances, coordinates apart, filled up to whole registers with the last.
 struct Spread {
-  static constexpr int room = 256;
+  static constexpr int room = most_candidates;
   alignas(32) double x[room], y[room], z[room], distance[room];
   int count = 0;
 
@@ -101,7 +106,8 @@ struct Spread {
 // Picks the deepest point and those that span the widest area across n, at most max_contact_points; returns
 // how many.
 int choose(const Spread& points, Vec3 n, int* kept);
-// The same on contacts, at most 256; what is kept comes to the front.
-int reduce(ContactPoint* points, int count);
+// The same on contacts, at most most_candidates; what is kept comes to the front. No more than `most` are
+// left alone.
+int reduce(ContactPoint* points, int count, int most);
 
 }  // namespace articula::collision

@@ -95,15 +95,15 @@ int plane_ellipsoid_contacts(const PairArguments& pair, ContactPoint* out) {
 
 namespace {
 
-// Vertices below a level, by cluster: those whose sphere reaches below it. More than there is room for are
-// thinned out to those that carry, the deepest among them.
+// Vertices below a level, by cluster: those whose sphere reaches below it. More than `most`, or than there is
+// room for, are thinned out to those that carry, the deepest among them.
 struct BelowPlane {
   static constexpr int room = Spread::room;
   int vertex[room];
   Spread points;  // places in the hull's frame, and heights
 
   // Heights are middle + n . x. Few branches: which clusters count is as good as random.
-  BelowPlane(const Hull& hull, Vec3 n, double middle, double level) {
+  BelowPlane(const Hull& hull, Vec3 n, double middle, double level, int most) {
     const Lanes nx = broadcast(n[0]), ny = broadcast(n[1]), nz = broadcast(n[2]), m = broadcast(middle);
     const auto heights = [&](const double* x, const double* y, const double* z) {
       return load4(x) * nx + load4(y) * ny + load4(z) * nz + m;
@@ -135,7 +135,7 @@ struct BelowPlane {
       }
     }
     points.count = filled;
-    if (filled > max_contact_points) thin_out(n);
+    if (filled > most) thin_out(n);
   }
 
  private:
@@ -187,7 +187,7 @@ int plane_mesh_contacts(const PairArguments& pair, ContactPoint* out) {
   // Of many vertices the lowest is found faster than all clusters are looked at.
   constexpr int many = 2048;
   if (hull.vertex_count() > many && middle + dot(local, support_mesh(hull, -local).x) > pair.margin) return 0;
-  const BelowPlane below(hull, local, middle, pair.margin);
+  const BelowPlane below(hull, local, middle, pair.margin, pair.most);
   const Spread& p = below.points;
   for (int i = 0; i < p.count; ++i)
     write_on_plane(n, pair.at_b * Vec3(p.x[i], p.y[i], p.z[i]), p.distance[i],

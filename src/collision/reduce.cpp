@@ -125,8 +125,8 @@ int choose(const Spread& s, Vec3 n, int* kept) {
   return count;
 }
 
-int reduce(ContactPoint* p, int count) {
-  if (count <= max_contact_points) return count;
+int reduce(ContactPoint* p, int count, int most) {
+  if (count <= most) return count;
   Spread s;
   s.count = std::min(count, Spread::room);
   for (int i = 0; i < s.count; ++i) s.set(i, p[i].position, p[i].distance);

@@ -34,8 +34,16 @@ std::vector<std::uint64_t> FrozenModes::keys_of(const collision::Contacts& conta
   return keys;
 }
 
-void FrozenModes::call_passing(const collision::Colliders& colliders, collision::Contacts& contacts) const {
+void FrozenModes::call_contacts(const collision::Colliders& colliders, collision::Contacts& contacts) const {
+  // A contact that is held is one however far its bodies are apart: beyond what a difference moves them by.
+  constexpr double farther = 5e-3;  // m
   for (const Entry& entry : entries) {
+    const bool contact = entry.collider_a >= 0, carries = entry.mode[0] != RowMode::free;
+    if (contact && carries && !entry.passing) {
+      contacts.wanted.push_back({entry.collider_a, entry.collider_b, entry.feature_a, entry.feature_b});
+      for (const int i : {entry.collider_a, entry.collider_b})
+        contacts.reach[static_cast<size_t>(i)] = std::max(contacts.reach[static_cast<size_t>(i)], farther);
+    }
     if (!entry.passing || contacts.passing.size() == contacts.passing.capacity()) continue;
     const int a = entry.collider_a, b = entry.collider_b;
     contacts.passing.push_back(
@@ -51,8 +59,8 @@ FrozenModes::Entry FrozenModes::in_frame(const Entry& entry, const collision::Co
     pair[0] = cosine * x + sine * y;
     pair[1] = cosine * y - sine * x;
   };
-  if (entry.rows >= 3) turn(turned.lam.data() + 1), turn(turned.slide.d);
-  if (entry.rows == 6) turn(turned.lam.data() + 4), turn(turned.slide.d + 3);
+  if (entry.rows >= 3) turn(turned.lam.data() + 1), turn(turned.slack.data() + 1), turn(turned.slide.d);
+  if (entry.rows == 6) turn(turned.lam.data() + 4), turn(turned.slack.data() + 4), turn(turned.slide.d + 3);
   return turned;
 }
 
@@ -60,6 +68,7 @@ FrozenModes::Entry FrozenModes::in_frame(const Entry& entry, const collision::Co
 // give; its friction then keeps to its cone.
 FrozenModes freeze(const ContactRows& rows, const collision::Contacts& contacts) {
   FrozenModes frozen;
+  frozen.reach = contacts.reach;
   std::vector<RowMode> modes = rows.mode;
   overrule_friction(rows, modes);
   mark_yielding(rows, modes);

@@ -24,7 +24,54 @@ void contact_velocities(const ContactProblem& problem, const double* lam, double
   add_velocities(problem, lam, sigma);
 }
 
+void add_to_groups(const ContactProblem& problem, const double* lam, double* x) {
+  const RowRoots& roots = *problem.roots;
+  for (std::size_t k = 0; k < problem.blocks.size(); ++k) {
+    const Block& block = problem.blocks[k];
+    for (const RowRoots::Side& side : roots.blocks[k]) {
+      if (side.group < 0) continue;
+      const int width = roots.width(side.group);
+      double* to = x + roots.begin[side.group];
+      for (int i = 0; i < block.dim; ++i) {
+        if (lam[block.first + i] != 0.0) strip_add(to, side.W + i * width, lam[block.first + i], width);
+      }
+    }
+  }
+}
+
+namespace {
+
+// sigma += W x of one block
+void add_from_sides(const ContactProblem& problem, std::size_t k, const double* x, double* sigma) {
+  const RowRoots& roots = *problem.roots;
+  for (const RowRoots::Side& side : roots.blocks[k]) {
+    if (side.group < 0) continue;
+    const int width = roots.width(side.group);
+    const double* from = x + roots.begin[side.group];
+    for (int i = 0; i < problem.blocks[k].dim; ++i) sigma[i] += strip_dot(side.W + i * width, from, width);
+  }
+}
+
+// W^T lam
+const double* motion_of_groups(const ContactProblem& problem, const double* lam) {
+  double* x = problem.roots->room;
+  std::fill(x, x + problem.roots->columns(), 0.0);
+  add_to_groups(problem, lam, x);
+  return x;
+}
+
+}  // namespace
+
+void add_from_groups(const ContactProblem& problem, const double* x, double* sigma) {
+  for (std::size_t k = 0; k < problem.blocks.size(); ++k)
+    add_from_sides(problem, k, x, sigma + problem.blocks[k].first);
+}
+
 void add_velocities(const ContactProblem& problem, const double* lam, double* sigma) {
+  if (problem.roots != nullptr) {
+    add_from_groups(problem, motion_of_groups(problem, lam), sigma);
+    return;
+  }
   const double* rows[4];
   double scale[4];
   int waiting = 0;
@@ -41,13 +88,15 @@ void add_velocities(const ContactProblem& problem, const double* lam, double* si
 
 namespace {
 
-// Velocities that are known, or computed row by row.
+// Velocities of a block that are known, or computed row by row.
 struct Velocities {
   const ContactProblem& problem;
   const double *lam, *sigma;
+  int first = 0;  // row of sigma[0]
 
   double operator()(int row) const {
-    return sigma != nullptr ? sigma[row] : problem.b[row] + strip_dot(problem.row(row), lam, problem.size);
+    return sigma != nullptr ? sigma[row - first]
+                            : problem.b[row] + strip_dot(problem.row(row), lam, problem.size);
   }
 };
 
@@ -121,19 +170,29 @@ double block_error(const ContactProblem& problem, const Velocities& velocity, co
   return infinity;
 }
 
+// A NaN stays.
+double larger(double worst, double error) { return error <= worst ? worst : error; }
+
 }  // namespace
 
 double contact_residual(const ContactProblem& problem, const double* lam) {
-  return contact_residual(problem, lam, nullptr);
+  if (problem.roots == nullptr) return contact_residual(problem, lam, nullptr);
+  const double* x = motion_of_groups(problem, lam);
+  double worst = 0.0;
+  for (std::size_t k = 0; k < problem.blocks.size(); ++k) {
+    const Block& block = problem.blocks[k];
+    double sigma[6];
+    std::copy_n(problem.b + block.first, block.dim, sigma);
+    add_from_sides(problem, k, x, sigma);
+    worst = larger(worst, block_error(problem, {problem, lam, sigma, block.first}, block, lam));
+  }
+  return worst;
 }
 
 double contact_residual(const ContactProblem& problem, const double* lam, const double* sigma) {
   const Velocities velocity{problem, lam, sigma};
   double worst = 0.0;
-  for (const Block& block : problem.blocks) {
-    const double error = block_error(problem, velocity, block, lam);
-    if (!(error <= worst)) worst = error;  // a NaN stays
-  }
+  for (const Block& block : problem.blocks) worst = larger(worst, block_error(problem, velocity, block, lam));
   return worst;
 }
 

@@ -52,6 +52,7 @@ ContactRows::ContactRows(const Model& model, const Constraints& constraints, int
   guess.reserve(most_rows_);
   guessed_slides.reserve(most_blocks_);
   G_.reserve(static_cast<std::size_t>(most_rows_) * (most_rows_ + 3));
+  reserve_roots(most_quads, widest);
 }
 
 void ContactRows::find_paths(const Structure& s) {
@@ -239,11 +240,18 @@ void ContactRows::fill_problem(const Island& island) {
     const Item& item = items_[order_[island.item_begin + k]];
     for (int i = 0; item.lane == 0 && i < item.quads; ++i) island_quads_.push_back(item.quad + i);
   }
+  // Most of a large island touches nothing else.
+  const bool sparse = island.roots >= 0;
+  if (sparse) std::fill_n(G, island.rows * stride, 0.0);
+  const auto shares = [](const Quad& a, int tree) {
+    return tree >= 0 && (a.tree[0] == tree || a.tree[1] == tree);
+  };
   for (std::size_t k = 0; k < island_quads_.size(); ++k) {
     const Quad& a = quads_[island_quads_[k]];
     const bool fits = a.first + 4 <= island.stride;
     for (std::size_t w = 0; w <= k; ++w) {
       const Quad& b = quads_[island_quads_[w]];
+      if (sparse && !shares(a, b.tree[0]) && !shares(a, b.tree[1])) continue;
       Product product;
       for (int i = 0; i < 2; ++i) {
         for (int j = 0; j < 2; ++j) {
@@ -366,7 +374,8 @@ ContactProblem ContactRows::problem(const Island& island, double gravity_step) c
           island.stride,
           b,
           std::max(velocity_scale({b, b + island.rows}, gravity_step), island.coasting_speed),
-          bias_.data() + island.row_begin};
+          bias_.data() + island.row_begin,
+          island.roots >= 0 ? &roots_[island.roots] : nullptr};
 }
 
 void ContactRows::build(const Model& model, const Data& data, const Constraints& constraints,
@@ -401,6 +410,7 @@ void ContactRows::build(const Model& model, const Data& data, const Constraints&
     }
   }
   for (int i = 0; i < rows_; ++i) b_[i] += bias_[i];
+  find_roots();
   for (const Island& island : islands_) fill_problem(island);
 }
 

@@ -174,7 +174,8 @@ void ImpulseDerivatives::certify(GradientCertificate& certificate) const {
     certificate.inconsistency = std::max(certificate.inconsistency, inconsistency);
     const double residual =
         contact_residual(law.problem(), rows.lam.data() + begin, rows.sigma.data() + begin);
-    certificate.one_sided |= law.slack() > granted || residual > solved * law.problem().velocity_scale;
+    certificate.one_sided |=
+        law.keeps_loads() || law.slack() > granted || residual > solved * law.problem().velocity_scale;
   }
   // A nearby step may find another of several solutions.
   certificate.one_sided |= certificate.inconsistency > follows || w.step->ambiguous;

@@ -45,26 +45,29 @@ void ContactFreeDerivatives::output_against(const ConstVectorRef& x_bar, VectorR
 // a by (q, v, w, u) = -Mhat^-1 dr/d., all columns at once; by forces: Mhat^-1.
 void ContactFreeDerivatives::jacobians(MatrixRef by_state, MatrixRef by_control, MatrixRef by_force) {
   const int n = 2 * nv_ + na_;
-  require_size("rows of by_state", by_state.rows(), n);
+  const bool whole = by_state.rows() != nv_;
+  const int above = whole ? nv_ : 0;  // rows of q+
   require_size("columns of by_state", by_state.cols(), n);
-  require_size("rows of by_control", by_control.rows(), n);
-  require_size("columns of by_control", by_control.cols(), nu_);
+  for (const auto* matrix : {&by_state, &by_control, &by_force}) {
+    if (matrix->cols() > 0) require_size("rows of a Jacobian", matrix->rows(), whole ? n : nv_);
+  }
+  if (by_control.cols() > 0) require_size("columns of by_control", by_control.cols(), nu_);
   blocks_.setZero();
   residual_.jacobians(-1.0, {blocks_.data(), blocks_.data() + nv_, static_cast<int>(blocks_.cols()), 1});
   residual_.input_jacobians(-1.0, blocks_.middleCols(2 * nv_, na_), blocks_.middleCols(2 * nv_ + na_, nu_));
   solve_mass_matrix_columns(*model_, *data_, blocks_);
-  auto v_by_state = by_state.middleRows(nv_, nv_);
+  auto v_by_state = by_state.middleRows(above, nv_);
   v_by_state.leftCols(nv_) = h_ * blocks_.leftCols(nv_);
   v_by_state.middleCols(nv_, nv_) = h_ * blocks_.middleCols(nv_, nv_);
   v_by_state.rightCols(na_) = h_ * blocks_.middleCols(2 * nv_, na_);
   v_by_state.middleCols(nv_, nv_).diagonal().array() += 1.0;
-  if (nu_ > 0) by_control.middleRows(nv_, nv_) = h_ * blocks_.middleCols(2 * nv_ + na_, nu_);
-  output_.complete(by_state, by_control);
+  if (by_control.cols() > 0) by_control.middleRows(above, nv_) = h_ * blocks_.middleCols(2 * nv_ + na_, nu_);
+  if (whole) output_.complete(by_state, by_control);
   if (by_force.cols() == 0) return;
-  require_size("rows of by_force", by_force.rows(), n);
   require_size("columns of by_force", by_force.cols(), nv_);
   inverse_mass_matrix(*model_, *data_, inverse_);
-  by_force.middleRows(nv_, nv_) = h_ * inverse_;
+  by_force.middleRows(above, nv_) = h_ * inverse_;
+  if (!whole) return;
   by_force.bottomRows(na_).setZero();
   output_.position_rows(by_force);
 }

@@ -301,6 +301,11 @@ void ContactRates::add_wrenches_on_links(std::vector<Force>& links) const {
   for_each_wrench([&](int body, const Force& wrench) { links[s.bodies[body].link] += wrench; });
 }
 
+void ContactRates::add_wrenches(double factor, PosedWrenches& posed) const {
+  const Structure& s = model_->structure();
+  for_each_wrench([&](int body, const Force& wrench) { posed.add(s.bodies[body].link, wrench * factor); });
+}
+
 void ContactRates::geometry_along(const Touch& t, const ContactRate& rate, Force* dF, double* dsigma) const {
   const Vec3 dp = rate.position, dn = rate.normal;
   const Vec3 daxis[3] = {dn, t.t_rate[0] * dn, t.t_rate[1] * dn};

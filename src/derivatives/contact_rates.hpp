@@ -11,7 +11,7 @@
 //   dF_B = (r x df + dp x f + dm, df),   df = sum lam_i da_i,   dF_A = -(the same about A's reference point)
 // `against` is the transpose of `along`, line by line.
 
-#include "articula/dynamics/crba.hpp"
+#include "articula/dynamics/rnea_derivatives.hpp"
 #include "articula/steppers/impulse.hpp"
 #include "dynamics/displacements.hpp"
 
@@ -43,6 +43,7 @@ class ContactRates {
   void add_wrenches(WrenchField& field) const;
   // The same per link; and the bodies that have any.
   void add_wrenches_on_links(std::vector<Force>& links) const;
+  void add_wrenches(double factor, PosedWrenches& posed) const;
   const std::vector<int>& bodies() const { return bodies_; }
 
   // Adds to dF (per body) and dsigma (rows) and dtau (nv: change of J^T lam that is no wrench).

@@ -36,7 +36,8 @@ ImpulseDerivatives::Work::Work(const Model& robot)
       Y(robot.nbody()),
       virtual_v(robot.nlink()),
       virtual_rate(robot.nv()),
-      columns(robot) {
+      columns(robot),
+      posed(robot) {
   field.own.resize(robot.nbody());
 }
 
@@ -147,6 +148,17 @@ bool ImpulseDerivatives::Work::factor_laws() {
       laws[k].linearise(problem, mode, lam, sigma, give);
     else if (!laws[k].prepare(problem, mode, lam, sigma, give))
       return false;
+  }
+  // Of the step itself, and not of steps beside it.
+  const auto may_keep = [&](const LawSystem& law) {
+    return law.may_keep_loads() || (step->ambiguous && !law.regular());
+  };
+  if (wants_choice && !relabelled && softness.empty() &&
+      std::any_of(laws.begin(), laws.begin() + static_cast<long>(islands.size()), may_keep)) {
+    const std::vector<bool> keeps = islands_that_keep_loads(*step);
+    for (size_t k = 0; k < islands.size(); ++k) {
+      if (keeps[k] && may_keep(laws[k])) laws[k].keep_loads();
+    }
   }
   parameters.prepare(*model, *data, *step, settings, rates, laws);
   return true;

@@ -8,52 +8,81 @@
 
 namespace articula {
 
-void ImpulseDerivatives::jacobians(MatrixRef by_state, MatrixRef by_control) {
+void ImpulseDerivatives::jacobians(MatrixRef by_state, MatrixRef by_control, MatrixRef by_force) {
   Work& w = *work_;
-  const int nv = w.nv, na = w.na, nu = w.nu, n = 2 * nv + na, rows = w.step->rows.size();
-  require_size("rows of by_state", by_state.rows(), n);
+  const int nv = w.nv, n = 2 * nv + w.na, rows = w.step->rows.size();
+  const bool whole = by_state.rows() != nv;
   require_size("columns of by_state", by_state.cols(), n);
-  require_size("rows of by_control", by_control.rows(), n);
-  require_size("columns of by_control", by_control.cols(), nu);
+  for (const auto* matrix : {&by_state, &by_control, &by_force}) {
+    if (matrix->cols() > 0) require_size("rows of a Jacobian", matrix->rows(), whole ? n : nv);
+  }
+  w.by_control = by_control.cols() > 0;
+  w.by_force = by_force.cols() > 0;
+  if (w.by_control) require_size("columns of by_control", by_control.cols(), w.nu);
+  if (w.by_force) require_size("columns of by_force", by_force.cols(), nv);
   w.velocity_columns();
-  const int total = static_cast<int>(w.blocks.cols());
   if (rows > 0 && w.may_choose()) {
     for (int i = 0; i < rows; ++i) {
       if (!w.carries[i]) w.row_columns.row(i).setZero();
     }
     w.choose_columns();
   }
-
-  // v+ behind q+, of which the rows are h times those of v+, but for what turns.
-  const double h = w.settings.dt;
-  copy_transposed(w.blocks.data(), total, nv, n, by_state.data() + nv, by_state.data(), h,
-                  static_cast<int>(by_state.outerStride()));
-  w.output.turn_rows(by_state);
-  if (nu > 0) {
-    copy_transposed(w.blocks.data() + n, total, nv, nu, by_control.data() + nv, by_control.data(), h,
-                    static_cast<int>(by_control.outerStride()));
-    w.output.turn_rows(by_control);
+  int column = 0;
+  for (MatrixRef* matrix : {&by_state, &by_control, &by_force}) {
+    w.give_columns(column, whole, *matrix);
+    column += static_cast<int>(matrix->cols());
   }
-  w.output.add_explicit(by_state, by_control);
+  if (whole) w.output.add_explicit(by_state, by_control);
+  if (whole && w.by_force) by_force.bottomRows(w.na).setZero();
 }
 
-// blocks: v+ by q, v, activations, controls; row_columns: impulses of rows that carry something.
+void ImpulseDerivatives::jacobians(MatrixRef by_state, MatrixRef by_control) {
+  Eigen::Map<MatrixX> none(nullptr, by_state.rows(), 0);
+  jacobians(by_state, by_control, none);
+}
+
+// v+, behind q+, of which the rows are h times those of v+, but for what turns.
+void ImpulseDerivatives::Work::give_columns(int first, bool with_positions, MatrixRef to) const {
+  if (to.cols() == 0) return;
+  const int total = static_cast<int>(blocks.cols()), count = static_cast<int>(to.cols()),
+            stride = static_cast<int>(to.outerStride());
+  const double* from = blocks.data() + first;
+  if (!with_positions) return copy_transposed(from, total, nv, count, to.data(), stride);
+  copy_transposed(from, total, nv, count, to.data() + nv, to.data(), settings.dt, stride);
+  output.turn_rows(to);
+}
+
+// blocks: v+ by q, v, activations, controls, forces; row_columns: impulses of rows that carry something.
 void ImpulseDerivatives::Work::velocity_columns() {
   const double h = settings.dt;
-  const int rows = step->rows.size(), total = (2 * nv + na + nu + 3) / 4 * 4;
+  const int rows = step->rows.size(), total = (count_columns() + 3) / 4 * 4;
   blocks.resize(nv, total);
   blocks.setZero();
-  hold_contacts();
-  // -dr1 / d(q, v, w, u); of -dr1/dv, without Mhat
-  residual.jacobians(-h, {blocks.data(), blocks.data() + nv, total, 1});
-  residual.input_jacobians(-h, blocks.middleCols(2 * nv, na), blocks.middleCols(2 * nv + na, nu));
   if (rows > 0) {
     row_columns.resize(rows, total);
     list_rows();
     for (int i = 0; i < rows; ++i) {
       if (modes[i] != RowMode::free) row_columns.row(i).setZero();
     }
-    columns.add(*model, *data, after, *step, rates, 1.0, row_columns.leftCols(nv), blocks.data(), total);
+  }
+  const bool on_bodies = rates.on_bodies();
+  if (on_bodies) {
+    posed.clear();
+    rates.add_wrenches(1.0 / h, posed);
+    columns.add_grounded(*model, *data, after, rates, h, row_columns.leftCols(nv), posed);
+  }
+  // -dr1 / d(q, v, w, u); of -dr1/dv, without Mhat
+  residual.jacobians(-h, {blocks.data(), blocks.data() + nv, total, 1}, on_bodies ? &posed : nullptr);
+  if (by_control)
+    residual.input_jacobians(-h, blocks.middleCols(2 * nv, na), blocks.middleCols(2 * nv + na, nu));
+  if (!by_control && na > 0) {
+    unwanted.setZero(nv, nu);
+    residual.input_jacobians(-h, blocks.middleCols(2 * nv, na), unwanted);
+  }
+  if (by_force) blocks.middleCols(count_columns() - nv, nv).diagonal().array() += h;
+  if (rows > 0) {
+    columns.add(*model, *data, after, *step, rates, 1.0, row_columns.leftCols(nv), blocks.data(), total,
+                false);
     if (bounces)
       columns.add_bounces(*model, *data, rates, row_columns.leftCols(nv), row_columns.middleCols(nv, nv));
     add_softening_columns();

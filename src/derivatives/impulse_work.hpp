@@ -31,6 +31,7 @@ struct ImpulseDerivatives::Work {
   void find_all_slots();
   void list_rows();
   void velocity_columns();
+  void give_columns(int first, bool with_positions, MatrixRef to) const;
   void solve_constrained();
   void add_projected(const std::vector<Force>& wrenches, double sign, double* r);
 
@@ -71,6 +72,16 @@ struct ImpulseDerivatives::Work {
   int used_inputs(bool with_parameters) const {
     return with_parameters ? residual.inputs().size : residual.inputs().theta;
   }
+  // Columns of Jacobians are those of the first inputs, then, if wanted, of controls and of forces:
+  // part(column, input, how many).
+  template <class Part>
+  void for_each_part_of_columns(const Part& part) const {
+    const StepInputs& in = residual.inputs();
+    const int first = by_control ? in.force : in.control;
+    part(0, 0, first);
+    if (by_force) part(first, in.force, nv);
+  }
+  int count_columns() const { return 2 * nv + na + (by_control ? nu : 0) + (by_force ? nv : 0); }
   bool may_choose() const;
   void find_choice(bool with_parameters);
   bool shift_step(const VectorX& v1, const std::vector<double>& lam1, const std::vector<double>& soft1,
@@ -107,7 +118,7 @@ struct ImpulseDerivatives::Work {
   void soft_along(const ConstVectorRef& dz, VectorRef dw);
   void soft_against(VectorRef w_bar, VectorRef z_bar);
   void soft_product(int side, const ConstVectorRef& v_bar, bool with_parameters, VectorX& y, VectorX& part);
-  void find_soft_columns();
+  void find_soft_columns(int inputs);
   void soft_columns();
   void add_softening_along(const ConstVectorRef& dz);
   void add_softening_against(VectorRef z_bar) const;
@@ -156,9 +167,12 @@ struct ImpulseDerivatives::Work {
   std::vector<double> before, freely;           // rows: velocities for v and v_free
   WrenchField field;
   ContactColumns columns;
-  RowMatrix blocks;                         // nv x columns: v+ by q, v, activations, controls
-  RowMatrix row_columns;                    // rows x columns: sigma, then impulses
-  std::vector<char> in_equations, carries;  // per row
+  PosedWrenches posed;                       // of contacts, for columns
+  bool by_control = true, by_force = false;  // which columns are wanted
+  RowMatrix blocks;                          // nv x columns: v+ by q, v, activations, controls, forces
+  RowMatrix unwanted;                        // nv x nu: by controls, where activations alone are asked for
+  RowMatrix row_columns;                     // rows x columns: sigma, then impulses
+  std::vector<char> in_equations, carries;   // per row
   RowProducts equations, carrying;
 
   // The step beside itself, along how softness moves it: its derivatives there and here differ by those of
@@ -168,6 +182,7 @@ struct ImpulseDerivatives::Work {
         : data(model),
           step(from),
           derivatives(model) {}
+    void take(const Data& from_data, const ImpulseWork& from);
     bool same = false;  // it is this step, but for velocities, impulses and what derivatives make of them
     Data data;
     ImpulseWork step;
@@ -184,8 +199,8 @@ struct ImpulseDerivatives::Work {
     std::unique_ptr<Shifted> side[sides];
     MatrixX weight_rates;   // items x inputs: dR/dz
     MatrixX ways, measure;  // Z: unknowns x choices; (top rows of Z)^+: choices x nv
-    bool columns_found = false;
-    RowMatrix columns;  // choices (or dofs, if all is theirs) x first inputs, up to the controls
+    int columns_found = 0;
+    RowMatrix columns;  // choices (or dofs, if all is theirs) x first inputs, so many of them
   } soft;
   // Of such a step: how soft the laws of each island are (or none is), and how its weights change.
   std::vector<double> softness;

@@ -40,6 +40,7 @@ void LawSystem::linearise(const ContactProblem& problem, const RowMode* mode, co
   list_unknowns(problem_, mode_.data(), slides_.data(), unknowns_);
   null_spaces_found_ = false;
   slack_ = sliding_slack_ = 0.0;
+  keeps_loads_ = false;
   inconsistency_ = -1.0;
   find_yielding(lam);
   for (const ModeUnknown& u : unknowns_) {
@@ -420,8 +421,8 @@ double LawSystem::weight(int row) const {
 }
 
 bool LawSystem::slides() const {
-  return std::any_of(unknowns_.begin(), unknowns_.end(),
-                     [&](const ModeUnknown& u) { return u.tangents > 0 && !joined(u); });
+  return !keeps_loads_ && std::any_of(unknowns_.begin(), unknowns_.end(),
+                                      [&](const ModeUnknown& u) { return u.tangents > 0 && !joined(u); });
 }
 
 void LawSystem::add_explicit(const double* dsigma, double* rho) const {

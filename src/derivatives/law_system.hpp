@@ -88,7 +88,7 @@ class LawSystem {
   // rows are to depend on others (least_slack.cpp): dy = -G^+ J Mhat^-1 dJ^T y. Less than this the state does
   // not feel, which moves rows by 1 / h; parameters may move them by little.
   bool grants_slack(bool with_parameters) const {
-    return !regular() &&
+    return !keeps_loads_ && !regular() &&
            std::max(slack_, sliding_slack_) > (with_parameters ? 1e-14 : 1e-10 * conditioning());
   }
   // What slides was granted some of it.
@@ -102,6 +102,11 @@ class LawSystem {
   double weight(int row) const;
   // Some friction is at its bound: how redundant contacts share the load then matters to the motion.
   bool slides() const;
+  // How loads are shared, and what slack was granted, stays as it is (FrozenModes::Entry::keeps_loads).
+  void keep_loads() { keeps_loads_ = true; }
+  bool keeps_loads() const { return keeps_loads_; }
+  // Only of such is it asked.
+  bool may_keep_loads() const { return !regular() && (yields_ || std::max(slack_, sliding_slack_) > 1e-12); }
   int unknowns() const { return static_cast<int>(unknowns_.size()); }
   int rank() const { return factor_.rank(); }
   double conditioning() const { return factor_.pivot_ratio(); }
@@ -141,6 +146,7 @@ class LawSystem {
   bool symmetric_ = false;  // nothing slides
   bool yields_ = false;
   bool least_ = false;  // the slack of rows that hold
+  bool keeps_loads_ = false;
   std::vector<ModeUnknown> unknowns_;
   std::vector<LeftOut> left_out_;
   std::vector<RowMode> mode_;

@@ -219,7 +219,7 @@ void ImpulseDerivatives::Work::slack_against(const double* y2, VectorRef z_bar) 
 void ImpulseDerivatives::Work::add_slack_columns() {
   const ContactRows& rows = step->rows;
   find_slack_impulses();
-  const int width = (nv + 3) / 4 * 4, inputs = residual.inputs().force;
+  const int width = (nv + 3) / 4 * 4;
   slack.blocks.setZero(nv, width);
   slack.rows.setZero(rows.size(), width);
   rates.carry(slack.y.data());
@@ -246,8 +246,10 @@ void ImpulseDerivatives::Work::add_slack_columns() {
     by_z.head(used_inputs(false)).setZero();
     add_weight_rate(item, false, 1.0, by_z);
     for (int i = 0; i < item.rows; ++i) {
-      if (modes[n + i] == RowMode::hold)
-        row_columns.row(n + i).head(inputs) += y[i] * by_z.head(inputs).transpose();
+      if (modes[n + i] != RowMode::hold) continue;
+      for_each_part_of_columns([&](int column, int input, int count) {
+        row_columns.row(n + i).segment(column, count) += y[i] * by_z.segment(input, count).transpose();
+      });
     }
   }
 }

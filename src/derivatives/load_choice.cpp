@@ -30,14 +30,27 @@ constexpr double shift = 1e-4;  // of impulses and velocities, relative
 
 }  // namespace
 
+// What derivatives read of a step. How it was found (its solver, where shapes were apart) they do not.
+void ImpulseDerivatives::Work::Shifted::take(const Data& from_data, const ImpulseWork& from) {
+  data = from_data;
+  step.colliders = from.colliders;
+  step.contacts.list = from.contacts.list;
+  step.constraints = from.constraints;
+  step.rows = from.rows;
+  step.free = from.free;
+  step.v_free = from.v_free;
+  step.v_next = from.v_next;
+  step.idle_velocity = from.idle_velocity;
+  step.ambiguous = from.ambiguous;
+}
+
 bool ImpulseDerivatives::Work::shift_step(const VectorX& v1, const std::vector<double>& lam1,
                                           const std::vector<double>& soft1, double by, int side) {
   if (!shifted[side]) shifted[side] = std::make_unique<Shifted>(*model, *step);
   Shifted& s = *shifted[side];
   if (!s.same) {
     s.same = true;
-    s.data = *data;
-    s.step = *step;
+    s.take(*data, *step);
   }
   s.step.v_next = step->v_next + by * v1;
   for (size_t i = 0; i < lam1.size(); ++i) {
@@ -355,15 +368,16 @@ void ImpulseDerivatives::Work::choose_against(VectorRef w_bar, VectorRef z_bar) 
   z_bar.head(choice.by_input.cols()) -= choice.by_input.transpose() * t_bar;
 }
 
-// blocks holds dv+, row_columns dlam; columns are the first inputs, up to the controls.
+// blocks holds dv+, row_columns dlam.
 void ImpulseDerivatives::Work::choose_columns() {
   find_choice(false);
-  const StepInputs& in = residual.inputs();
-  const int rows = step->rows.size(), inputs = in.force;
+  const int rows = step->rows.size();
   if (soft.active) return soft_columns();
   if (choice.count() == 0) return;
   RowMatrix t = choice.by_unknown.leftCols(nv) * blocks + choice.by_unknown.rightCols(rows) * row_columns;
-  t.leftCols(inputs) += choice.by_input.leftCols(inputs);
+  for_each_part_of_columns([&](int column, int input, int count) {
+    t.middleCols(column, count) += choice.by_input.middleCols(input, count);
+  });
   blocks -= choice.ways.topRows(nv) * choice.H.solve(MatrixX(t));
 }
 

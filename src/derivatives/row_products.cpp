@@ -1,5 +1,7 @@
 #include "row_products.hpp"
 
+#include <algorithm>
+
 #include "articula/math/strips.hpp"
 #include "math/transpose.hpp"
 
@@ -155,74 +157,110 @@ void RowProducts::add_jacobian(int columns, double* out) const {
 
 namespace {
 
-template <int registers>
-void product_tile(const double* a, int inner, const double* const* x, int c, double* y) {
-  Lanes sum[registers];
-  __builtin_memcpy(sum, y + c, sizeof sum);
-  for (int k = 0; k < inner; ++k) {
+// So many rows of a product, over eight columns or four.
+template <int rows, int registers>
+void product_tile(const double* values, const double* const* x, int inner, int c, double* y, int y_stride) {
+  Tile<rows, registers> sum;
+  const auto at = [&](int r) { return y + static_cast<std::size_t>(r) * y_stride + c; };
+  sum.load(at);
+  for (int k = 0; k < inner; ++k, values += rows) {
     Lanes from[registers];
     __builtin_memcpy(from, x[k] + c, sizeof from);
-    const Lanes scale = broadcast(a[k]);
-    for (int r = 0; r < registers; ++r) sum[r] += from[r] * scale;
+    for (int r = 0; r < rows; ++r) {
+      const Lanes scale = broadcast(values[r]);
+      for (int q = 0; q < registers; ++q) sum.x[r][q] += from[q] * scale;
+    }
   }
-  __builtin_memcpy(y + c, sum, sizeof sum);
+  sum.store(at);
+}
+
+template <int rows>
+void product_rows(const double* a, int a_stride, int inner, const double* const* x, int columns, double* y,
+                  int y_stride) {
+  constexpr int most = 128;
+  double values[most * rows];
+  const double* from[most];
+  for (int begin = 0; begin < inner;) {
+    int count = 0;
+    for (; begin < inner && count < most; ++begin) {
+      bool any = false;
+      for (int r = 0; r < rows; ++r) {
+        values[count * rows + r] = a[static_cast<std::size_t>(r) * a_stride + begin];
+        any = any || values[count * rows + r] != 0.0;
+      }
+      from[count] = x[begin];
+      count += any ? 1 : 0;
+    }
+    in_strips(columns, [&](auto registers, int c) {
+      product_tile<rows, registers.value>(values, from, count, c, y, y_stride);
+    });
+  }
 }
 
 }  // namespace
 
-// What is zero is left out, a good part of null vectors and of inverses along a tree.
+// Rows go by fours, so that x is read once for all of them. What is zero in each of these is left out, a good
+// part of null vectors and of inverses along a tree.
 void add_product(const double* a, int a_stride, int rows, int inner, const double* const* x, int columns,
                  double* y, int y_stride) {
-  constexpr int most = 128;
-  double values[most];
-  const double* from[most];
-  for (int i = 0; i < rows; ++i, a += a_stride, y += y_stride) {
-    for (int begin = 0; begin < inner;) {
-      int count = 0;
-      for (; begin < inner && count < most; ++begin) {
-        values[count] = a[begin];
-        from[count] = x[begin];
-        count += a[begin] != 0.0 ? 1 : 0;
-      }
-      int c = 0;
-      for (; c + 32 <= columns; c += 32) product_tile<8>(values, count, from, c, y);
-      for (; c + 16 <= columns; c += 16) product_tile<4>(values, count, from, c, y);
-      for (; c + 4 <= columns; c += 4) product_tile<1>(values, count, from, c, y);
-    }
+  for (int i = 0; i < rows; i += 4) {
+    by_rows(std::min(4, rows - i), [&](auto count) {
+      product_rows<count.value>(a + static_cast<std::size_t>(i) * a_stride, a_stride, inner, x, columns,
+                                y + static_cast<std::size_t>(i) * y_stride, y_stride);
+    });
   }
+}
+
+namespace {
+
+// store(place, four numbers of a column) and store_one(place, number). Blocks of four rows and columns; the
+// last ones reach back over those before, so that none is left over.
+template <class Store, class StoreOne>
+void transpose_to(const double* from, int from_stride, int rows, int columns, int to_stride,
+                  const Store& store, const StoreOne& store_one) {
+  const auto entry = [&](int i, int j) { return from + static_cast<std::size_t>(i) * from_stride + j; };
+  const auto place = [&](int i, int j) { return static_cast<std::size_t>(j) * to_stride + i; };
+  if (rows < 4 || columns < 4) {
+    for (int i = 0; i < rows; ++i) {
+      for (int j = 0; j < columns; ++j) store_one(place(i, j), *entry(i, j));
+    }
+    return;
+  }
+  const auto in_fours = [](int count, const auto& call) {
+    for (int k = 0; k < count; k += 4) call(std::min(k, count - 4));
+  };
+  in_fours(rows, [&](int i) {
+    in_fours(columns, [&](int j) {
+      Lanes block[4];
+      for (int r = 0; r < 4; ++r) block[r] = load_lanes(entry(i + r, j));
+      transpose_four(block);
+      for (int c = 0; c < 4; ++c) store(place(i, j + c), block[c]);
+    });
+  });
+}
+
+}  // namespace
+
+void copy_transposed(const double* from, int from_stride, int rows, int columns, double* to, int to_stride) {
+  transpose_to(
+      from, from_stride, rows, columns, to_stride,
+      [&](std::size_t at, Lanes column) { store_lanes(to + at, column); },
+      [&](std::size_t at, double x) { to[at] = x; });
 }
 
 void copy_transposed(const double* from, int from_stride, int rows, int columns, double* to, double* scaled,
                      double factor, int to_stride) {
   const Lanes scale = broadcast(factor);
-  const auto store = [&](std::size_t at, Lanes column) {
-    store_lanes(to + at, column);
-    store_lanes(scaled + at, column * scale);
-  };
-  const auto copy = [&](int i, int j) {
-    const double x = from[static_cast<std::size_t>(i) * from_stride + j];
-    const std::size_t at = static_cast<std::size_t>(j) * to_stride + i;
-    to[at] = x;
-    scaled[at] = factor * x;
-  };
-  int i = 0;
-  for (; i + 4 <= rows; i += 4) {
-    const double* source = from + static_cast<std::size_t>(i) * from_stride;
-    int j = 0;
-    for (; j + 4 <= columns; j += 4) {
-      Lanes block[4];
-      for (int r = 0; r < 4; ++r)
-        block[r] = load_lanes(source + static_cast<std::size_t>(r) * from_stride + j);
-      transpose_four(block);
-      for (int c = 0; c < 4; ++c) store(static_cast<std::size_t>(j + c) * to_stride + i, block[c]);
-    }
-    for (; j < columns; ++j) {
-      for (int r = 0; r < 4; ++r) copy(i + r, j);
-    }
-  }
-  for (; i < rows; ++i) {
-    for (int j = 0; j < columns; ++j) copy(i, j);
-  }
+  transpose_to(
+      from, from_stride, rows, columns, to_stride,
+      [&](std::size_t at, Lanes column) {
+        store_lanes(to + at, column);
+        store_lanes(scaled + at, column * scale);
+      },
+      [&](std::size_t at, double x) {
+        to[at] = x;
+        scaled[at] = factor * x;
+      });
 }
 
 }  // namespace articula

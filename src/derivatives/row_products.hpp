@@ -39,6 +39,7 @@ void add_product(const double* a, int a_stride, int rows, int inner, const doubl
                  double* y, int y_stride);
 
 // to (column-major) = from (row-major), and `scaled` (as `to`) = factor from
+void copy_transposed(const double* from, int from_stride, int rows, int columns, double* to, int to_stride);
 void copy_transposed(const double* from, int from_stride, int rows, int columns, double* to, double* scaled,
                      double factor, int to_stride);
 

@@ -185,12 +185,15 @@ void SmoothResidual::slopes_against(const ConstVectorRef& weights, VectorRef z_b
   forces_.held.active = holds;
 }
 
-void SmoothResidual::jacobians(double sign, StridedMatrices out) {
+void SmoothResidual::jacobians(double sign, StridedMatrices out, PosedWrenches* posed) {
   const bool has_external = options_.external != nullptr;
   prepare_couplings();
-  prepare_rnea_columns(*model_, *data_, rnea_, has_external);
-  assemble_rnea_derivatives(*model_, *data_, rnea_, has_external, sign, out);
+  prepare_rnea_columns(*model_, *data_, rnea_, has_external, posed);
+  assemble_rnea_derivatives(*model_, *data_, rnea_, sign, out);
+  const bool holds = forces_.held.active;
+  forces_.held.active = holds && posed == nullptr;
   add_force_jacobians(*model_, *data_, step_->forces, forces_, arguments(), -sign, out);
+  forces_.held.active = holds;
 }
 
 void SmoothResidual::input_jacobians(double sign, RowMatrixRef by_activation, RowMatrixRef by_control) {

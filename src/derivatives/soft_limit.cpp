@@ -132,7 +132,8 @@ void ImpulseDerivatives::Work::find_soft_ways() {
 // False if there is no need for it, or soft laws lead elsewhere.
 bool ImpulseDerivatives::Work::find_soft_limit(bool with_parameters, bool of_yielding) {
   const ContactRows& rows = step->rows;
-  soft.active = soft.columns_found = false;
+  soft.active = false;
+  soft.columns_found = 0;
   soft.softness[0].assign(rows.islands().size(), 0.0);
   bool yields = false;
   soft.whole = false;
@@ -160,8 +161,7 @@ bool ImpulseDerivatives::Work::find_soft_limit(bool with_parameters, bool of_yie
     if (!solve_softly(times * hardest, soft.modes, lam[side], velocities)) return false;
     if (!soft.side[side]) soft.side[side] = std::make_unique<Shifted>(*model, *step);
     Shifted& there = *soft.side[side];
-    there.data = *data;
-    there.step = *step;
+    there.take(*data, *step);
     there.step.rows.lam = lam[side];
     there.step.rows.sigma = velocities;
     std::vector<double> change = lam[side];
@@ -206,13 +206,13 @@ void ImpulseDerivatives::Work::soft_along(const ConstVectorRef& dz, VectorRef dw
     dw += soft.ways * (soft.measure * dv);
 }
 
-// What soft laws say of the choices by the first inputs, up to the controls: Z_v^+ D, or all of D. Of few
-// choices, products with the derivatives of soft laws are cheaper than the derivatives.
-void ImpulseDerivatives::Work::find_soft_columns() {
-  if (soft.columns_found) return;
-  soft.columns_found = true;
+// What soft laws say of the choices by the first inputs, up to the controls or the forces: Z_v^+ D, or all of
+// D. Of few choices, products with the derivatives of soft laws are cheaper than the derivatives.
+void ImpulseDerivatives::Work::find_soft_columns(int inputs) {
+  if (soft.columns_found >= inputs) return;
+  soft.columns_found = inputs;
   constexpr int few = 3;
-  const int many = static_cast<int>(soft.ways.cols()), inputs = residual.inputs().force;
+  const int many = static_cast<int>(soft.ways.cols());
   soft.columns.setZero(soft.whole ? nv : many, inputs);
   if (!soft.whole && many <= few) {
     VectorX y(nv + step->rows.size()), part(residual.inputs().size);
@@ -226,6 +226,8 @@ void ImpulseDerivatives::Work::find_soft_columns() {
   }
   for (int side = 0; side < SoftLimit::sides; ++side) {
     Work& there = *soft.side[side]->derivatives.work_;
+    there.by_control = true;
+    there.by_force = inputs > residual.inputs().force;
     there.velocity_columns();
     if (soft.whole)
       soft.columns += weights[side] * there.blocks.leftCols(inputs);
@@ -237,13 +239,15 @@ void ImpulseDerivatives::Work::find_soft_columns() {
 // The same as soft_along for all columns; blocks holds dv+ of the hard laws.
 void ImpulseDerivatives::Work::soft_columns() {
   if (soft.ways.cols() == 0 && !soft.whole) return;
-  find_soft_columns();
-  const int inputs = residual.inputs().force;
-  if (soft.whole)
-    blocks.leftCols(inputs) = soft.columns;
-  else
-    blocks.leftCols(inputs) +=
-        soft.ways.topRows(nv) * (soft.columns - RowMatrix(soft.measure * blocks.leftCols(inputs)));
+  find_soft_columns(by_force ? residual.inputs().wrench : residual.inputs().force);
+  for_each_part_of_columns([&](int column, int input, int count) {
+    auto own = blocks.middleCols(column, count);
+    const auto softly = soft.columns.middleCols(input, count);
+    if (soft.whole)
+      own = softly;
+    else
+      own += soft.ways.topRows(nv) * (softly - RowMatrix(soft.measure * own));
+  });
 }
 
 // part = (dv+/dz)^T v_bar of soft laws.
@@ -263,7 +267,7 @@ void ImpulseDerivatives::Work::soft_product(int side, const ConstVectorRef& v_ba
 // products with soft laws have some nine digits in common.
 void ImpulseDerivatives::Work::soft_against(VectorRef w_bar, VectorRef z_bar) {
   if (soft.ways.cols() == 0 && !soft.whole) return;
-  find_soft_columns();
+  find_soft_columns(residual.inputs().force);
   const VectorX felt = soft.whole ? VectorX(w_bar.head(nv)) : VectorX(soft.ways.transpose() * w_bar);
   const VectorX v_bar = soft.whole ? felt : VectorX(soft.measure.transpose() * felt);
   const int first = residual.inputs().force, others = used_inputs(wants_parameters) - first;
@@ -272,7 +276,7 @@ void ImpulseDerivatives::Work::soft_against(VectorRef w_bar, VectorRef z_bar) {
     soft_product(side, v_bar, wants_parameters, y, part);
     z_bar.segment(first, others) += weights[side] * part.segment(first, others);
   }
-  z_bar.head(first) += soft.columns.transpose() * felt;
+  z_bar.head(first) += soft.columns.leftCols(first).transpose() * felt;
   w_bar.head(nv) -= v_bar;
 }
 
@@ -290,19 +294,21 @@ void ImpulseDerivatives::Work::add_softening_along(const ConstVectorRef& dz) {
   }
 }
 
-// The same for all columns, which are the first inputs.
+// The same for all columns.
 void ImpulseDerivatives::Work::add_softening_columns() {
   if (softness.empty()) return;
   const ContactRows& rows = step->rows;
-  const int inputs = residual.inputs().force;
   for (size_t k = 0; k < rows.items().size(); ++k) {
     const Item& item = rows.items()[k];
     if (!softly(item.island)) continue;
     const int n = rows.row_of(item);
+    const auto rate = weight_rates->row(static_cast<Eigen::Index>(k));
     for (int i = n; i < n + item.rows; ++i) {
-      if (rows.lam[i] != 0.0)
-        row_columns.row(i).head(inputs) += softness[item.island] * rows.lam[i] *
-                                           weight_rates->row(static_cast<Eigen::Index>(k)).head(inputs);
+      if (rows.lam[i] == 0.0) continue;
+      for_each_part_of_columns([&](int column, int input, int count) {
+        row_columns.row(i).segment(column, count) +=
+            softness[item.island] * rows.lam[i] * rate.segment(input, count);
+      });
     }
   }
 }

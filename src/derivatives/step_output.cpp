@@ -87,7 +87,7 @@ void StepOutput::turn_rows(MatrixRef J) const {
 
 void StepOutput::complete(MatrixRef by_state, MatrixRef by_control) const {
   position_rows(by_state);
-  if (nu_ > 0) position_rows(by_control);
+  position_rows(by_control);
   add_explicit(by_state, by_control);
 }
 
@@ -103,8 +103,9 @@ void StepOutput::add_explicit(MatrixRef by_state, MatrixRef by_control) const {
       ++d;
     }
   }
+  if (na_ == 0) return;
   by_state.bottomRows(na_).setZero();
-  if (nu_ > 0) by_control.bottomRows(na_).setZero();
+  by_control.bottomRows(na_).setZero();
   const Structure& s = model_->structure();
   for (int i = 0; i < nu_; ++i) {
     const int w = s.actuators[i].activation;
@@ -112,7 +113,7 @@ void StepOutput::add_explicit(MatrixRef by_state, MatrixRef by_control) const {
     const ActivationStep step =
         activation_step(model_->description().actuators[i], step_->activation[w], step_->control[i], h_);
     by_state(2 * nv_ + w, 2 * nv_ + w) = step.by_activation;
-    by_control(2 * nv_ + w, i) = step.by_control;
+    if (by_control.cols() > 0) by_control(2 * nv_ + w, i) = step.by_control;
   }
 }
 

@@ -40,7 +40,7 @@ bool forward_dynamics_derivatives(const Model& model, Data& data, ForwardDerivat
   prepare_rnea_derivatives(model, data, work.rnea, v.data(), work.acceleration.data(), options);
   work.blocks.setZero();
   const int stride = static_cast<int>(work.blocks.cols());
-  assemble_rnea_derivatives(model, data, work.rnea, options.external != nullptr, -1.0,
+  assemble_rnea_derivatives(model, data, work.rnea, -1.0,
                             {work.blocks.data(), work.blocks.data() + work.width, stride, 1});
   solve_mass_matrix_columns(model, data, work.blocks.leftCols(2 * work.width));
   inverse_mass_matrix(model, data, work.blocks.middleCols(2 * work.width, work.nv));

@@ -14,15 +14,39 @@ constexpr int row_F = 0;   // 6: I S_i
 constexpr int row_T = 6;   // 3: (2 B)^T S_i
 constexpr int row_U = 9;   // 6: S_i x* f + I psi_ddot_i + 2 B psi_dot_i
 constexpr int row_W = 15;  // 6: I (psi_dot_i + S_dot_i) + 2 B S_i
-constexpr int row_X = 21;  // 3: external wrenches, as T
-constexpr int row_count = 24;
+constexpr int row_X = 21;  // 3: external wrenches, as T; 6: with posed ones, -(rate^T S_i + S_i x* F)
+constexpr int row_count = 27;
 
-void store_force(double* column, int stride, const Force& f) {
-  for (int k = 0; k < 3; ++k) column[k * stride] = f.moment[k];
-  for (int k = 0; k < 3; ++k) column[(k + 3) * stride] = f.linear[k];
-}
 void store_vector(double* column, int stride, Vec3 a) {
   for (int k = 0; k < 3; ++k) column[k * stride] = a[k];
+}
+void store_force(double* column, int stride, const Force& f) {
+  store_vector(column, stride, f.moment);
+  store_vector(column + 3 * stride, stride, f.linear);
+}
+
+Force product(const PosedWrenches::Rate& rate, const Motion& Z, bool turns) {
+  Force change{rate.moment_by_turn * Z.angular + rate.moment_by_shift * Z.linear, {}};
+  if (turns) change.linear = rate.force_by_turn * Z.angular + rate.force_by_shift * Z.linear;
+  return change;
+}
+Force transposed_product(const PosedWrenches::Rate& rate, const Motion& Z, bool turns) {
+  Force change{transpose_times(rate.moment_by_turn, Z.angular),
+               transpose_times(rate.moment_by_shift, Z.angular)};
+  if (turns)
+    change +=
+        Force{transpose_times(rate.force_by_turn, Z.linear), transpose_times(rate.force_by_shift, Z.linear)};
+  return change;
+}
+
+void gather_subtrees(const Model& model, PosedWrenches& posed) {
+  const Structure& s = model.structure();
+  for (int k = model.nlink() - 1; k > 0; --k) {
+    if (!posed.any[k] || s.links[k].root) continue;
+    const int parent = s.links[k].parent;
+    posed.add(parent, posed.wrench[k]);
+    posed.add(parent, posed.rate[k]);
+  }
 }
 
 VelocityCoupling external_coupling(const Model& model, const Data& data, const ExternalWrenches& external,
@@ -98,6 +122,36 @@ VelocityCoupling rigid_coupling(const Inertia& inertia, const Motion& v) {
 
 VelocityCoupling wrench_coupling(Vec3 F, Vec3 n, Vec3 r) {
   return {Mat3::diagonal(dot(r, F)) - outer(F, r) - skew(n), F};
+}
+
+PosedWrenches::PosedWrenches(const Model& model)
+    : wrench(model.nlink()),
+      rate(model.nlink()),
+      any(model.nlink(), 0) {}
+
+void PosedWrenches::clear() {
+  for (std::size_t k = 0; k < any.size(); ++k) {
+    if (!any[k]) continue;
+    any[k] = 0;
+    wrench[k] = {};
+    rate[k].moment_by_turn = rate[k].moment_by_shift = {};
+    if (turns) rate[k].force_by_turn = rate[k].force_by_shift = {};
+  }
+  turns = false;
+}
+
+void PosedWrenches::add(int link, const Force& more) {
+  any[link] = 1;
+  wrench[link] += more;
+}
+
+void PosedWrenches::add(int link, const Rate& more) {
+  any[link] = 1;
+  rate[link].moment_by_turn += more.moment_by_turn;
+  rate[link].moment_by_shift += more.moment_by_shift;
+  if (!turns) return;
+  rate[link].force_by_turn += more.force_by_turn;
+  rate[link].force_by_shift += more.force_by_shift;
 }
 
 RneaDerivativeWork::RneaDerivativeWork(const Model& model)
@@ -210,9 +264,12 @@ void prepare_rnea_derivatives(const Model& model, Data& data, RneaDerivativeWork
   prepare_rnea_columns(model, data, work, options.external != nullptr);
 }
 
-void prepare_rnea_columns(const Model& model, const Data& data, RneaDerivativeWork& work, bool has_external) {
+void prepare_rnea_columns(const Model& model, const Data& data, RneaDerivativeWork& work, bool has_external,
+                          PosedWrenches* posed) {
   const Structure& s = model.structure();
   gather_subtrees(model, data, work, has_external);
+  if (posed != nullptr) gather_subtrees(model, *posed);
+  work.turn_rows = posed != nullptr ? 6 : has_external ? 3 : 0;
   for (int d = 0; d < s.nv; ++d) {
     const int k = s.dofs[d].link;
     const Motion& S = data.S[d];
@@ -221,14 +278,24 @@ void prepare_rnea_columns(const Model& model, const Data& data, RneaDerivativeWo
         cross(S, data.link_force[k]) + work.composite[k] * work.psi_ddot[d] + B * data.psi_dot[d].angular;
     const Force W = work.composite[k] * (data.psi_dot[d] + data.S_dot[d]) + B * S.angular;
     double* column = work.columns.data() + d;
+    const auto row = [&](int k) { return column + k * work.stride; };
     if (has_external) {
       U += work.external[k] * S.angular;
-      store_vector(column + row_X * work.stride, work.stride, transpose_times(work.external[k], S));
+      store_vector(row(row_X), work.stride, transpose_times(work.external[k], S));
     }
-    store_force(column + row_F * work.stride, work.stride, shifted(data.dof_force[d], data.link_r[k]));
-    store_vector(column + row_T * work.stride, work.stride, transpose_times(B, S));
-    store_force(column + row_U * work.stride, work.stride, U);
-    store_force(column + row_W * work.stride, work.stride, W);
+    if (posed != nullptr) {
+      Force X{};
+      if (has_external) X.moment = transpose_times(work.external[k], S);
+      if (posed->any[k]) {
+        U -= product(posed->rate[k], S, posed->turns);
+        X -= transposed_product(posed->rate[k], S, posed->turns) + cross(S, posed->wrench[k]);
+      }
+      store_force(row(row_X), work.stride, X);
+    }
+    store_force(row(row_F), work.stride, shifted(data.dof_force[d], data.link_r[k]));
+    store_vector(row(row_T), work.stride, transpose_times(B, S));
+    store_force(row(row_U), work.stride, U);
+    store_force(row(row_W), work.stride, W);
   }
 }
 
@@ -237,9 +304,11 @@ void prepare_rnea_columns(const Model& model, const Data& data, RneaDerivativeWo
 //   S_j
 // and for i behind j's block:
 //   dtau_j/dq_i = S_j . U_i,                                dtau_j/dv_i = S_j . W_i
-void assemble_rnea_derivatives(const Model& model, const Data& data, const RneaDerivativeWork& work,
-                               bool has_external, double sign, StridedMatrices out) {
-  const Structure& s = model.structure();
+namespace {
+
+template <int turn_rows>
+void assemble(const Structure& s, const Data& data, const RneaDerivativeWork& work, double sign,
+              StridedMatrices out) {
   const Combination rows{work.columns.data(), work.stride};
   const int down = out.row_stride, across = out.column_stride;
   for (int j = 0; j < s.nv; ++j) {
@@ -252,7 +321,7 @@ void assemble_rnea_derivatives(const Model& model, const Data& data, const RneaD
       rows.add<3>(by_q, i, psi_dot.c, row_T);
       rows.add<6>(by_v, i, rate.c, row_F);
       rows.add<3>(by_v, i, S.c, row_T);
-      if (has_external) rows.add<3>(by_q, i, S.c, row_X);
+      rows.add<turn_rows>(by_q, i, S.c, row_X);
       store_run(out.dq + i * down + j * across, down, by_q, dof.subtree_end - i);
       store_run(out.dv + i * down + j * across, down, by_v, dof.subtree_end - i);
     }
@@ -263,6 +332,18 @@ void assemble_rnea_derivatives(const Model& model, const Data& data, const RneaD
       store_run(out.dq + j * down + i * across, across, by_q, dof.subtree_end - i);
       store_run(out.dv + j * down + i * across, across, by_v, dof.subtree_end - i);
     }
+  }
+}
+
+}  // namespace
+
+void assemble_rnea_derivatives(const Model& model, const Data& data, const RneaDerivativeWork& work,
+                               double sign, StridedMatrices out) {
+  const Structure& s = model.structure();
+  switch (work.turn_rows) {
+    case 0: return assemble<0>(s, data, work, sign, out);
+    case 3: return assemble<3>(s, data, work, sign, out);
+    default: return assemble<6>(s, data, work, sign, out);
   }
 }
 
@@ -285,7 +366,7 @@ void rnea_derivatives(const Model& model, Data& data, RneaDerivativeWork& work, 
   prepare_rnea_derivatives(model, data, work, v.data(), a.data(), options);
   dtau_dq.setZero();
   dtau_dv.setZero();
-  assemble_rnea_derivatives(model, data, work, options.external != nullptr, 1.0,
+  assemble_rnea_derivatives(model, data, work, 1.0,
                             {dtau_dq.data(), dtau_dv.data(), 1, static_cast<int>(dtau_dq.outerStride())});
 }
 

@@ -59,32 +59,40 @@ void StepDifferentiator::along(StepWorkspace& last, const ConstVectorRef& dz, Ve
 
 // ------------------------------------------------------------------ Jacobians
 
-void StepDifferentiator::exact_jacobians(StepWorkspace& last, StepJacobians& result) {
+void StepDifferentiator::exact_jacobians(StepWorkspace& last, const GradientSettings& settings,
+                                         StepJacobians& result) {
   const Model& model = last.model();
-  const int n = 2 * model.nv() + model.na();
-  result.by_state.resize(n, n);
-  result.by_control.resize(n, model.nu());
+  const int n = 2 * model.nv() + model.na(), rows = settings.velocities_alone ? model.nv() : n;
+  result.by_state.resize(rows, n);
+  result.by_control.resize(rows, settings.controls ? model.nu() : 0);
+  result.by_force.resize(rows, settings.forces ? model.nv() : 0);
   if (!prepare(last)) {
-    result.by_state.setZero();
-    result.by_control.setZero();
+    for (MatrixX* matrix : {&result.by_state, &result.by_control, &result.by_force}) matrix->setZero();
     result.certificate = {.valid = false};
     return;
   }
-  contact_ ? contact_->jacobians(result.by_state, result.by_control)
-           : free_->jacobians(result.by_state, result.by_control);
-  certify(last, result.certificate);
+  contact_ ? contact_->jacobians(result.by_state, result.by_control, result.by_force)
+           : free_->jacobians(result.by_state, result.by_control, result.by_force);
+  if (settings.certificate)
+    certify(last, result.certificate);
+  else
+    result.certificate = {};
 }
 
 void StepDifferentiator::jacobians(StepWorkspace& last, const State& start, const Input& input,
                                    const GradientSettings& settings, StepJacobians& result) {
   const Model& model = last.model();
   const int nv = model.nv();
+  const bool usual = settings.controls && !settings.forces && !settings.velocities_alone;
+  if (settings.mode != GradientMode::exact && !usual)
+    throw Error("forces, and velocities alone, have Jacobians in mode exact only, not {}",
+                to_string(settings.mode));
   switch (settings.mode) {
-    case GradientMode::exact: return exact_jacobians(last, result);
+    case GradientMode::exact: return exact_jacobians(last, settings, result);
     case GradientMode::complementarity_aware:
       throw Error("complementarity_aware chooses by the loss: it has a pullback, and no Jacobians");
     case GradientMode::elastic: {
-      exact_jacobians(last, result);
+      exact_jacobians(last, settings, result);
       if (!contact_ || !result.certificate.valid) return;
       const BounceTiming timing = bounce_timing(model, last.data, *last.contact, last.dt());
       result.by_state.topLeftCorner(nv, nv) += timing.jump * timing.rate;
@@ -93,13 +101,13 @@ void StepDifferentiator::jacobians(StepWorkspace& last, const State& start, cons
     case GradientMode::finite_difference: return difference_jacobians(last, start, input, settings, result);
     case GradientMode::randomised: break;
   }
-  exact_jacobians(last, result);
+  exact_jacobians(last, settings, result);
   StepJacobians sample;
   MatrixX by_state = MatrixX::Zero(result.by_state.rows(), result.by_state.cols());
   MatrixX by_control = MatrixX::Zero(result.by_control.rows(), result.by_control.cols());
   int taken = 0;
   for_each_sample(last, start, input, settings, [&](StepWorkspace& near) {
-    exact_jacobians(near, sample);
+    exact_jacobians(near, settings, sample);
     if (!sample.certificate.valid) return;
     by_state += sample.by_state;
     by_control += sample.by_control;
@@ -296,6 +304,7 @@ void StepDifferentiator::difference_jacobians(StepWorkspace& last, const State& 
   if (!disturbed(model).begin(start, input)) throw Error("the step cannot be taken from a cold start");
   result.by_state.resize(n, n);
   result.by_control.resize(n, model.nu());
+  result.by_force.resize(n, 0);
   result.certificate = {};
   VectorX dz = VectorX::Zero(layout_.size);
   for (int i = 0; i < n + model.nu(); ++i) {

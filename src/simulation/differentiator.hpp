@@ -24,7 +24,7 @@ class StepDifferentiator {
 
  private:
   bool prepare(StepWorkspace& last);
-  void exact_jacobians(StepWorkspace& last, StepJacobians& result);
+  void exact_jacobians(StepWorkspace& last, const GradientSettings& settings, StepJacobians& result);
   void exact_gradient(bool parameters);  // x_bar_ to z_bar_
   void complementarity_aware_gradient(StepWorkspace& last, const std::vector<ParameterSlice>& parameters,
                                       GradientCertificate& certificate);

@@ -20,7 +20,7 @@ bool stands(RowMode mode) {
 }
 
 // Tangents are a choice that may jump: directions are compared in the world.
-std::array<double, 7> world_slip(const ContactRows& from, const Item& item) {
+std::array<double, 7> world_slip(const ContactRows& from, const Item& item, bool& creeps) {
   const collision::ContactFrame& frame = from.frame(item);
   const Vec3 axes[5] = {frame.t1, frame.t2, {}, frame.t1, frame.t2};
   std::array<double, 7> slip{};
@@ -32,6 +32,7 @@ std::array<double, 7> world_slip(const ContactRows& from, const Item& item) {
     for (int k = 0; k < 3 && i != 2; ++k) slip[(i < 2 ? 0 : 4) + k] += speed * axes[i][k];
   }
   for (double& x : slip) x /= std::sqrt(std::max(squared, 1e-300));
+  creeps = std::sqrt(squared) < creeping_speed;
   return slip;
 }
 
@@ -49,6 +50,7 @@ unsigned capped_lanes(const ContactRows& from, const Item& item, double recovery
 
 bool StepSignature::Row::same(const Row& there) const {
   if (key != there.key || mode != there.mode || bias != there.bias || capped != there.capped) return false;
+  if (creeps && there.held) return true;
   const double cosine = std::inner_product(slides.begin(), slides.end(), there.slides.begin(), 0.0);
   return mode[1] != RowMode::slide || cosine > turned;
 }
@@ -71,7 +73,10 @@ void StepSignature::read_rows(const Structure& structure, const ContactRows& fro
     // Of one row the bias tells, and other rows share its lanes.
     if (item.kind == RowKind::equality && item.rows > 1)
       row.capped = capped_lanes(from, item, recovery_speed);
-    if (contact && item.rows > 1 && row.mode[1] == RowMode::slide) row.slides = world_slip(from, item);
+    if (contact && item.rows > 1 && row.mode[1] == RowMode::slide) {
+      row.slides = world_slip(from, item, row.creeps);
+      row.held = held;
+    }
     if (carries) rows_.push_back(row);
   }
   for (const CoastingDof& each : from.coasting()) {

@@ -41,8 +41,10 @@ double InteriorPoint::start_path(const ContactProblem& problem, double impulse) 
   shift_.assign(size_, 0.0);
   for (int n : normals_) lam_[n] = impulse;
   double largest = 1.0, mu = 1.0;
+  product_.resize(size_);
+  multiply(problem, lam_.data(), product_.data());
   for (int i = 0; i < size_; ++i) {
-    shift_[i] = -b_[i] - strip_dot(&G_[i * size_], lam_.data(), size_);
+    shift_[i] = -b_[i] - product_[i];
     largest = std::max(largest, std::abs(shift_[i]));
   }
   for (const Block& block : problem.blocks) {
@@ -61,12 +63,13 @@ double InteriorPoint::start_path(const ContactProblem& problem, double impulse) 
 }
 
 // Relative errors of the products, with the velocities' own errors counted as such.
-double InteriorPoint::path_error(double kappa) const {
+double InteriorPoint::path_error(const ContactProblem& problem, double kappa) {
+  multiply(problem, lam_.data(), product_.data());
   double largest = 0.0;
   for (double x : lam_) largest = std::max(largest, std::abs(x));
   const double rounding = 1e-15 * largest;
   const auto gap = [&](int i) {
-    const double missed = eta_[i] - b_[i] - kappa * shift_[i] - strip_dot(&G_[i * size_], lam_.data(), size_);
+    const double missed = eta_[i] - b_[i] - kappa * shift_[i] - product_[i];
     return std::max(std::abs(missed) - rounding, 0.0);
   };
   double error = 0.0;
@@ -93,7 +96,7 @@ double InteriorPoint::path_error(double kappa) const {
 double InteriorPoint::turn_along(double stride, std::vector<double>& step) {
   std::fill(tangent_.begin(), tangent_.end(), 0.0);
   tangent_[size_] = 1.0;
-  lu_.solve(tangent_.data());
+  solve_bordered(tangent_.data());
   double length = 0.0;
   for (int i = 0; i <= size_; ++i) length += tangent_[i] * metric_[i] * tangent_[i] * metric_[i];
   length = std::sqrt(length);
@@ -105,11 +108,40 @@ double InteriorPoint::turn_along(double stride, std::vector<double>& step) {
   return 1.0 / length;
 }
 
+// [K p; t d] with p = shift - by_kappa. By groups K alone is factored, and K^-1 p is kept.
+bool InteriorPoint::factor_bordered(const ContactProblem& problem) {
+  const int n = size_;
+  border_.resize(n + 1);
+  for (int i = 0; i <= n; ++i) border_[i] = tangent_[i] * metric_[i];
+  if (by_groups_) {
+    if (!factor(problem)) return false;
+    solved_border_.resize(n);
+    for (int i = 0; i < n; ++i) solved_border_[i] = shift_[i] - by_kappa_[i];
+    grouped_.solve(solved_border_.data(), newton_precision);
+    return true;
+  }
+  lu_.resize(n + 1);
+  if (!factor(problem)) return false;
+  std::copy(border_.begin(), border_.end(), lu_.row(n));
+  for (int i = 0; i < n; ++i) lu_.row(i)[n] = shift_[i] - by_kappa_[i];
+  return lu_.factor();
+}
+
+void InteriorPoint::solve_bordered(double* x) {
+  if (!by_groups_) {
+    lu_.solve(x);
+    return;
+  }
+  grouped_.solve(x, newton_precision);
+  const double rest = border_[size_] - strip_dot(border_.data(), solved_border_.data(), size_);
+  x[size_] = (x[size_] - strip_dot(border_.data(), x, size_)) / rest;
+  strip_add(x, solved_border_.data(), -x[size_], size_);
+}
+
 // One factorisation serves the correction back to the path and the way along it.
 bool InteriorPoint::path_step(const ContactProblem& problem, double& kappa, double stride,
                               double least_cosine) {
   const int n = size_;
-  lu_.resize(n + 1);
   assemble(problem, kappa);
   metric_.resize(n + 1);
   for (int i = 0; i < n; ++i) metric_[i] = 1.0 / std::max(1.0, std::abs(lam_[i]));
@@ -119,21 +151,14 @@ bool InteriorPoint::path_step(const ContactProblem& problem, double& kappa, doub
     for (int i = 0; i < cone.count; ++i) metric_[cone.first + i] = 1.0 / (gamma * cone.mu[i]);
   }
   metric_[n] = 1.0 / kappa;
-  double* last = lu_.row(n);
-  for (int i = 0; i < n; ++i) {
-    lu_.row(i)[n] = shift_[i] - by_kappa_[i];
-    last[i] = tangent_[i] * metric_[i];
-  }
-  last[n] = tangent_[n] * metric_[n];
-  if (!lu_.factor()) return false;
+  if (!factor_bordered(problem)) return false;
 
   std::vector<double>& correction = dlam_;
   correction.resize(n + 1);
   for (int i = 0; i < n; ++i)
-    correction[i] =
-        eta_[i] - b_[i] - kappa * shift_[i] - strip_dot(&G_[i * n], lam_.data(), n) + constant_[i];
+    correction[i] = eta_[i] - b_[i] - kappa * shift_[i] - product_[i] + constant_[i];
   correction[n] = 0.0;
-  lu_.solve(correction.data());
+  solve_bordered(correction.data());
 
   if (stride > 0.0) {
     const double cosine = turn_along(stride, correction);
@@ -172,8 +197,7 @@ double InteriorPoint::restore_point() {
 }
 
 int InteriorPoint::follow_path(const ContactProblem& problem, const PathSettings& settings, double* lam) {
-  scale(problem);
-  for (int i = 0; i < size_; ++i) G_[i * size_ + i] += path_softness;
+  scale(problem, path_softness);
   list_cones(problem);
   double kappa = start_path(problem, settings.start), stride = 0.5;
   const double largest = 4.0 * kappa;
@@ -181,7 +205,7 @@ int InteriorPoint::follow_path(const ContactProblem& problem, const PathSettings
   int iteration = 0, corrections = 0, cautious = 0;
   bool moved = false;  // since the last point that was kept
   for (; iteration < settings.most_iterations && kappa > settings.kappa; ++iteration) {
-    const double error = path_error(kappa);
+    const double error = path_error(problem, kappa);
     const bool near = error <= (cautious > 0 ? nearer_path : near_path);
     if (near && corrections <= (cautious > 0 ? 2 : 0)) stride = std::min(2.0 * stride, 4.0);
     corrections = near ? 0 : corrections + 1;

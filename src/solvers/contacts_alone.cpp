@@ -64,6 +64,7 @@ bool ContactsAlone::eliminate(const ContactProblem& problem, ModeSystem& system,
   problem_.size = rest.size;
   problem_.G = rest.data;
   problem_.stride = rest.stride;
+  problem_.roots = nullptr;
   problem_.b = b_.data();
   problem_.bias = nullptr;
   return true;

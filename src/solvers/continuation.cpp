@@ -171,6 +171,7 @@ void Continuation::begin(const ContactProblem& problem, const Start& start, Plac
   const double least = start.inside * problem.velocity_scale;
   const std::size_t n = problem.size;
   moves_ = start.moves;
+  most_factorisations_ = start.most_factorisations;
   lam_.assign(start.lam, start.lam + n);
   for (std::vector<double>* vector : {&b_, &d_, &dlam_, &dsoft_, &soft_}) vector->resize(n);
   for (std::size_t k = 0; k < problem.blocks.size(); ++k) {
@@ -206,11 +207,11 @@ void Continuation::begin(const ContactProblem& problem, const Start& start, Plac
 }
 
 // K dx = A^T d,  dlam = B dx,  dsoft = (G + eps R) dlam - d
-void Continuation::find_direction(const ContactProblem& problem, const ModeSystem& system) {
+void Continuation::find_direction(const ContactProblem& problem, ModeSystem& system) {
   const auto& unknowns = system.unknowns();
   x_.resize(unknowns.size());
   for (std::size_t k = 0; k < unknowns.size(); ++k) x_[k] = system.gather(unknowns[k], d_.data());
-  system.factor().solve(x_.data());
+  system.solve_factored(x_.data());
   std::fill(dlam_.begin(), dlam_.end(), 0.0);
   system.spread(x_.data(), dlam_.data());
   for (int i = 0; i < problem.size; ++i) dsoft_[i] = -d_[i];
@@ -435,6 +436,7 @@ bool Continuation::follow_straight(const ContactProblem& problem, ModeSystem& sy
   int idle = 0;  // events at one place
   Event last;
   for (int events = 0; events < most_events; ++events) {
+    if (system.factorisations() > most_factorisations_) return false;
     double turned = 0.0;
     if (events == 0 ? !system.soft_step(shifted, at.mode, at.slides, at.lam, at.soft, turned)
                     : !system.set_modes(problem, at.mode, at.slides))
@@ -544,6 +546,7 @@ bool Continuation::follow_curve(const ContactProblem& problem, ModeSystem& syste
   bool forward = true, changed = false;
   Event last;
   for (int steps = 0; steps < most_steps; ++steps) {
+    if (system.factorisations() > most_factorisations_) return false;
     if (changed && !system.set_modes(problem, at.mode, at.slides)) return false;
     find_direction(problem, system);
     if (changed) forward = leads_into(problem, last, at.mode, at.slides);

@@ -20,13 +20,12 @@ void Dantzig::reserve(int rows) {
 }
 
 // What the impulses do when the driven one grows: K dx = -A^T G e.
-void Dantzig::find_direction(const ContactProblem& problem, const ModeSystem& system, int driven,
-                             double sign) {
+void Dantzig::find_direction(const ContactProblem& problem, ModeSystem& system, int driven, double sign) {
   const auto& unknowns = system.unknowns();
   x_.resize(unknowns.size());
   for (std::size_t k = 0; k < unknowns.size(); ++k)
     x_[k] = -sign * system.gather(unknowns[k], problem.row(driven));
-  system.factor().solve(x_.data());
+  system.solve_factored(x_.data());
   step_.assign(problem.size, 0.0);
   system.spread(x_.data(), step_.data());
   step_[driven] += sign;
@@ -128,7 +127,7 @@ bool Dantzig::solve(const ContactProblem& problem, ModeSystem& system, RowMode* 
   const auto& unknowns = system.unknowns();
   x_.resize(unknowns.size());
   for (std::size_t k = 0; k < unknowns.size(); ++k) x_[k] = -system.gather(unknowns[k], problem.b);
-  system.factor().solve(x_.data());
+  system.solve_factored(x_.data());
   system.spread(x_.data(), lam);
   for (const bool tangents : {false, true}) {
     for (int i = 0; i < n; ++i) {

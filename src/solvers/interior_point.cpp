@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kept_of_step = 0.99;
 constexpr double proximal = 1e-10;  // keeps redundant equalities apart
-constexpr double softness = 1e-12;  // of many impulses the smallest
+constexpr double smallest = 1e-12;  // of many impulses the smallest
 
 // Largest alpha in [0, 1] with (a + alpha da, x + alpha dx) in the second-order cone ‖x‖ <= a.
 double cone_step(double a, double da, const double* x, const double* dx, int n) {
@@ -36,19 +36,25 @@ double cone_step(double a, double da, const double* x, const double* dx, int n) 
 
 }  // namespace
 
-void InteriorPoint::reserve(int rows, int blocks) {
+void InteriorPoint::reserve(int rows, int blocks, int columns, int groups) {
+  grouped_.reserve(rows, columns, groups);
+  H_.reserve(static_cast<std::size_t>(6) * rows);
+  row_of_H_.reserve(rows);
   cones_.reserve(rows);
   normals_.reserve(blocks);
   G_.reserve(static_cast<std::size_t>(rows) * rows);
   for (std::vector<double>* vector :
-       {&unit_, &b_, &lam_, &eta_, &dlam_, &deta_, &constant_, &by_kappa_, &shift_, &tangent_, &metric_})
+       {&unit_, &b_, &lam_, &eta_, &dlam_, &deta_, &constant_, &by_kappa_, &shift_, &tangent_, &metric_,
+        &root_unit_, &product_, &scaled_, &border_, &solved_border_})
     vector->reserve(rows + 1);
   kept_.reserve(4 * rows + 2);
   lu_.reserve(rows + 1);  // and kappa, on the path
 }
 
-void InteriorPoint::scale(const ContactProblem& problem) {
+void InteriorPoint::scale(const ContactProblem& problem, double softness) {
   size_ = problem.size;
+  softness_ = softness;
+  by_groups_ = GroupFactor::serves(problem);
   unit_.assign(size_, 1.0);
   double largest = 0.0;
   for (const Block& block : problem.blocks) {
@@ -59,13 +65,30 @@ void InteriorPoint::scale(const ContactProblem& problem) {
     }
   }
   if (!(largest > 0.0)) largest = 1.0;
-  G_.resize(static_cast<std::size_t>(size_) * size_);
   b_.resize(size_);
-  for (int i = 0; i < size_; ++i) {
-    b_[i] = problem.b[i] * unit_[i] / largest;
-    for (int j = 0; j < size_; ++j) G_[i * size_ + j] = problem.g(i, j) * unit_[i] * unit_[j];
+  for (int i = 0; i < size_; ++i) b_[i] = problem.b[i] * unit_[i] / largest;
+  root_unit_ = unit_;
+  if (!by_groups_) {
+    G_.resize(static_cast<std::size_t>(size_) * size_);
+    for (int i = 0; i < size_; ++i) {
+      for (int j = 0; j < size_; ++j) G_[i * size_ + j] = problem.g(i, j) * unit_[i] * unit_[j];
+      G_[i * size_ + i] += softness;
+    }
   }
   for (double& u : unit_) u *= largest;  // lam = unit lam_scaled
+}
+
+// out = G x
+void InteriorPoint::multiply(const ContactProblem& problem, const double* x, double* out) {
+  if (!by_groups_) {
+    for (int i = 0; i < size_; ++i) out[i] = strip_dot(&G_[i * size_], x, size_);
+    return;
+  }
+  scaled_.resize(size_);
+  for (int i = 0; i < size_; ++i) scaled_[i] = root_unit_[i] * x[i];
+  std::fill(out, out + size_, 0.0);
+  add_velocities(problem, scaled_.data(), out);
+  for (int i = 0; i < size_; ++i) out[i] = root_unit_[i] * out[i] + softness_ * x[i];
 }
 
 void InteriorPoint::list_cones(const ContactProblem& problem) {
@@ -120,31 +143,38 @@ InteriorPoint::Linearised InteriorPoint::linearise(const Cone& cone, double kapp
   return l;
 }
 
-// G + H into the first rows and columns of lu_, the constants and their derivatives with respect to kappa.
+// H, the constants and their derivatives with respect to kappa.
 void InteriorPoint::assemble(const ContactProblem& problem, double kappa) {
   constant_.assign(size_, 0.0);
   by_kappa_.assign(size_, 0.0);
-  for (int i = 0; i < size_; ++i) std::copy(&G_[i * size_], &G_[i * size_] + size_, lu_.row(i));
+  H_.clear();
+  row_of_H_.resize(size_);
+  for (const Block& block : problem.blocks) {
+    for (int i = 0; i < block.dim; ++i)
+      row_of_H_[block.first + i] = static_cast<int>(H_.size()) + i * block.dim - block.first;
+    H_.resize(H_.size() + block.dim * block.dim, 0.0);
+  }
   for (int n : normals_) {
-    lu_.row(n)[n] += eta_[n] / lam_[n];
+    H(n, n) += eta_[n] / lam_[n];
     constant_[n] = kappa / lam_[n] - eta_[n];
     by_kappa_[n] = 1.0 / lam_[n];
   }
   for (const Block& block : problem.blocks) {
     if (block.kind != BlockKind::equality) continue;
     for (int i = block.first; i < block.first + block.dim; ++i) {
-      lu_.row(i)[i] += proximal;
+      H(i, i) += proximal;
       constant_[i] = -eta_[i];
     }
   }
   for (const Cone& cone : cones_) {
     const Linearised l = linearise(cone, kappa);
     for (int i = 0; i < cone.count; ++i) {
-      double* row = lu_.row(cone.first + i);
+      const int row = cone.first + i;
       constant_[cone.first + i] = l.constant[i] / cone.mu[i];
       by_kappa_[cone.first + i] = l.by_kappa[i] / cone.mu[i];
-      if (cone.normal >= 0) row[cone.normal] += l.by_gamma[i] / cone.mu[i];
-      for (int j = 0; j < cone.count; ++j) row[cone.first + j] += l.by_beta[i][j] / (cone.mu[i] * cone.mu[j]);
+      if (cone.normal >= 0) H(row, cone.normal) += l.by_gamma[i] / cone.mu[i];
+      for (int j = 0; j < cone.count; ++j)
+        H(row, cone.first + j) += l.by_beta[i][j] / (cone.mu[i] * cone.mu[j]);
     }
   }
 }
@@ -168,19 +198,42 @@ void InteriorPoint::recover_velocities(double kappa, double dkappa) {
   }
 }
 
+// G + H into lu_, or as a matrix of small blocks and what moves.
+bool InteriorPoint::factor(const ContactProblem& problem) {
+  if (by_groups_) {
+    grouped_.begin(problem);
+    for (int k = 0; k < static_cast<int>(problem.blocks.size()); ++k) {
+      const Block& block = problem.blocks[k];
+      const GroupFactor::Matrices of = grouped_.add(k, block.dim);
+      for (int i = 0; i < block.dim; ++i) {
+        for (int j = 0; j < block.dim; ++j) of.S[i * block.dim + j] = H(block.first + i, block.first + j);
+        of.S[i * block.dim + i] += softness_;
+        of.A[i * block.dim + i] = of.B[i * block.dim + i] = root_unit_[block.first + i];
+      }
+    }
+    return grouped_.factor(false);
+  }
+  for (int i = 0; i < size_; ++i) std::copy(&G_[i * size_], &G_[i * size_] + size_, lu_.row(i));
+  for (const Block& block : problem.blocks) {
+    for (int i = block.first; i < block.first + block.dim; ++i) {
+      for (int j = block.first; j < block.first + block.dim; ++j) lu_.row(i)[j] += H(i, j);
+    }
+  }
+  return true;
+}
+
 // (G + H) dlam = eta - G lam - b + constant,   deta = constant - H dlam
 bool InteriorPoint::step(const ContactProblem& problem, double kappa) {
-  lu_.resize(size_);
   assemble(problem, kappa);
-  for (int n : normals_) lu_.row(n)[n] += proximal;
+  for (int n : normals_) H(n, n) += proximal;
   for (const Cone& cone : cones_) {
-    for (int i = cone.first; i < cone.first + cone.count; ++i) lu_.row(i)[i] += proximal;
+    for (int i = cone.first; i < cone.first + cone.count; ++i) H(i, i) += proximal;
   }
   dlam_.resize(size_);
-  for (int i = 0; i < size_; ++i)
-    dlam_[i] = eta_[i] - b_[i] - strip_dot(&G_[i * size_], lam_.data(), size_) + constant_[i];
-  if (!lu_.factor()) return false;
-  lu_.solve(dlam_.data());
+  for (int i = 0; i < size_; ++i) dlam_[i] = eta_[i] - b_[i] - product_[i] + constant_[i];
+  if (!by_groups_) lu_.resize(size_);
+  if (!factor(problem) || !(by_groups_ || lu_.factor())) return false;
+  by_groups_ ? grouped_.solve(dlam_.data(), newton_precision) : lu_.solve(dlam_.data());
   recover_velocities(kappa, 0.0);
   for (int i = 0; i < size_; ++i) {
     if (!std::isfinite(dlam_[i]) || !std::isfinite(deta_[i])) return false;
@@ -230,9 +283,17 @@ double InteriorPoint::gap(const ContactProblem&) const {
   return count == 0 ? 0.0 : sum / static_cast<double>(count);
 }
 
+// G lam into product_; the largest |eta - b - G lam|.
+double InteriorPoint::velocity_error(const ContactProblem& problem) {
+  product_.resize(size_);
+  multiply(problem, lam_.data(), product_.data());
+  double error = 0.0;
+  for (int i = 0; i < size_; ++i) error = std::max(error, std::abs(eta_[i] - b_[i] - product_[i]));
+  return error;
+}
+
 int InteriorPoint::solve(const ContactProblem& problem, const Settings& settings, double* lam) {
-  scale(problem);
-  for (int i = 0; i < size_; ++i) G_[i * size_ + i] += softness;
+  scale(problem, smallest);
   list_cones(problem);
   lam_.assign(size_, 0.0);
   eta_.assign(size_, 0.0);
@@ -243,9 +304,7 @@ int InteriorPoint::solve(const ContactProblem& problem, const Settings& settings
   double centring = 0.2;
   for (; iteration < settings.most_iterations; ++iteration) {
     const double now = gap(problem);
-    double error = 0.0;
-    for (int i = 0; i < size_; ++i)
-      error = std::max(error, std::abs(eta_[i] - b_[i] - strip_dot(&G_[i * size_], lam_.data(), size_)));
+    const double error = velocity_error(problem);
     if (now <= 2.0 * settings.kappa && error < 1e-13) break;
     if (stalled > 6) break;
     if (!step(problem, std::max(settings.kappa, centring * now))) break;

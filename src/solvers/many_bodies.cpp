@@ -28,19 +28,24 @@ bool settle_near_start(Task& task) {
   return settle_soon(task);
 }
 
+bool dilate_on(Task& task) {
+  ContactSolver& work = task.work;
+  if (task.warm)
+    work.trial = work.start;
+  else
+    work.trial.assign(task.problem.size, 0.0);
+  return dilate_from_trial(task);
+}
+
 // Each round is a convex problem, solved to its end: left before it, the centre would move to impulses that
 // are far from any solution. How far Gamma is from the velocities shrinks by a tenth in a round, or, from
 // what the last rounds have told, by a half. The rows become harder as the solution comes nearer, and
 // impulses can be told to the rounding of sigma / (eps R).
-bool dilate_on(Task& task) {
+bool dilate_from_trial(Task& task) {
   constexpr int first_rounds = 3, most_rounds = 60, patience = 15;
   constexpr double from_afar = 1e-4, progress = 0.3;
   ContactSolver& work = task.work;
   const ContactProblem& problem = task.problem;
-  if (task.warm)
-    work.trial = work.start;
-  else
-    work.trial.assign(problem.size, 0.0);
   work.dilating.start(problem, work.trial.data());
   DilatingFriction::Round settings{.softness = 1e-2, .most_steps = 40, .follows = 0.1};
   double least = std::numeric_limits<double>::infinity(), tried = 0.1;
@@ -65,6 +70,49 @@ bool dilate_on(Task& task) {
   // Where loads are shared in too many ways for rows as soft as that.
   return least < nearly_solved && (settle_near(task, SolveStage::pivoting) ||
                                    polish(task, SolveStage::pivoting, {1e-6, 10.0 * least}));
+}
+
+namespace {
+
+// What the interior point came to: taken as it is, settled nearby, or refined.
+bool end_inside(Task& task, bool last) {
+  constexpr double near = 1e-3, worth_refining = 1e-5;  // relative residuals
+  ContactSolver& work = task.work;
+  const ContactProblem& problem = task.problem;
+  double best = contact_residual(problem, work.trial.data());
+  const double relative = best / problem.velocity_scale;
+  if (!(relative < near) || loads_are_endless(problem, work.trial.data())) return false;
+  work.approximate = work.trial;
+  if (relative <= exact && accept(task, SolveStage::iterating)) return true;
+  if (settle_near(task, SolveStage::iterating)) return true;
+  if (!last && relative > worth_refining) return false;
+  if (refine(task, best)) return true;
+  work.trial = work.approximate;
+  if (approach_and_settle(task, SolveStage::iterating)) return true;
+  work.trial = work.approximate;
+  return last && dilate_from_trial(task);
+}
+
+}  // namespace
+
+// Inside the cones a factor costs what it does outside. The interior point takes some tens of them; where
+// friction stops it, its central path gets past with some hundreds, and it has no other end than a solution:
+// loads that are endless there prove that biases cannot be met. Where contacts touch without a load, or hold
+// with all they can, impulses are known to the root of kappa only, and are refined.
+bool search_inside(Task& task) {
+  ContactSolver& work = task.work;
+  const ContactProblem& problem = task.problem;
+  work.approximate.assign(problem.size, 0.0);
+  const InteriorPoint::Settings attempts[] = {{}, {.most_iterations = 150, .start = 10.0, .patience = 0.3}};
+  for (const InteriorPoint::Settings& settings : attempts) {
+    work.trial.assign(problem.size, 0.0);
+    task.report.iterations += work.interior_point.solve(problem, settings, work.trial.data());
+    if (end_inside(task, false)) return true;
+  }
+  task.report.iterations +=
+      work.interior_point.follow_path(problem, {.kappa = 2e-11, .most_iterations = 3000}, work.trial.data());
+  if (loads_are_endless(problem, work.trial.data())) return waive_biases(task);
+  return end_inside(task, true);
 }
 
 }  // namespace articula

@@ -122,6 +122,7 @@ int ModeSystem::condense(const ContactProblem& problem, double eps) {
 
 CondensedRows* ModeSystem::condensed(const ContactProblem& problem, const RowMode* mode,
                                      const SlideState* slides) {
+  if (GroupFactor::serves(problem)) return nullptr;
   list(problem, mode, slides);
   return condense(problem, softness_) > 0 ? &condensed_ : nullptr;
 }
@@ -245,10 +246,46 @@ void ModeSystem::assemble(const PlacedRows& from, int lead, int kept, int symmet
   }
 }
 
+namespace {
+
+// Column of A or B over the rows of its block.
+void write_column(const ModeUnknown& u, int first, const double* tangents, double* column) {
+  if (!u.across) column[u.row - first] = 1.0;
+  for (int i = 0; i < u.tangents; ++i) column[u.row - first + 1 + i] = tangents[i];
+}
+
+}  // namespace
+
+// S = eps R A^T B + C. Nothing tells how near to null K is but a vector that is nothing special.
+bool ModeSystem::factor_by_groups(const ContactProblem& problem, double eps) {
+  const int n = static_cast<int>(unknowns_.size());
+  grouped_.begin(problem);
+  for (int k = 0, end = 0; k < n; k = end) {
+    const int number = unknowns_[k].block;
+    while (end < n && unknowns_[end].block == number) ++end;
+    const Block& block = problem.blocks[number];
+    const int count = end - k;
+    const GroupFactor::Matrices of = grouped_.add(number, count);
+    for (int i = 0; i < count; ++i) {
+      const ModeUnknown& u = unknowns_[k + i];
+      write_column(u, block.first, u.equation, of.A + i * block.dim);
+      write_column(u, block.first, u.along, of.B + i * block.dim);
+      for (int j = 0; j < count; ++j) of.S[i * count + j] = eps * u.weight * overlap(u, unknowns_[k + j]);
+      of.S[i * count + i] += u.compliance;
+    }
+  }
+  if (!grouped_.factor(std::all_of(unknowns_.begin(), unknowns_.end(), same_equation))) return false;
+  maybe_null_ = null_known_ = false;
+  precision_ = 1e-16;
+  return true;
+}
+
 bool ModeSystem::factor_system(const ContactProblem& problem, double eps) {
   const int n = static_cast<int>(unknowns_.size());
-  lu_.resize(n);
   ++factorisations_;
+  by_groups_ = GroupFactor::serves(problem);
+  if (by_groups_) return factor_by_groups(problem, eps);
+  lu_.resize(n);
   const auto first_sliding = std::find_if_not(unknowns_.begin(), unknowns_.end(), same_equation);
   const int symmetric = static_cast<int>(first_sliding - unknowns_.begin());
   const int lead = condense(problem, eps);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "articula/math/strips.hpp"
 
@@ -43,7 +44,8 @@ struct BasisAcross {
 
 }  // namespace
 
-void ModeSystem::reserve(int rows, int blocks) {
+void ModeSystem::reserve(int rows, int blocks, int columns, int groups) {
+  grouped_.reserve(rows + blocks, columns, groups);
   unknowns_.reserve(rows + blocks);
   factored_.reserve(rows + blocks);
   rows_.reserve(rows + blocks);
@@ -191,6 +193,17 @@ bool ModeSystem::linearise(const ContactProblem& problem, const RowMode* mode, c
   return regular_ || factor_system(problem, usual_softness);
 }
 
+namespace {
+
+bool is_nearly_all(const std::vector<double>& part, const std::vector<double>& rest) {
+  constexpr double nearly = 1e3;
+  const auto largest = [](double x, double y) { return std::max(x, std::abs(y)); };
+  return std::accumulate(part.begin(), part.end(), 0.0, largest) >
+         nearly * std::accumulate(rest.begin(), rest.end(), 0.0, largest);
+}
+
+}  // namespace
+
 // From x on, until A^T velocity + C x = 0 with velocity = sigma + soft R (lam - centre).
 bool ModeSystem::solve_linear(const ContactProblem& problem, double soft, int most_rounds, double* lam,
                               double* velocity) {
@@ -222,8 +235,24 @@ bool ModeSystem::solve_linear(const ContactProblem& problem, double soft, int mo
     equation_error_ = error;
     if (round == most_rounds || error <= enough || error > 0.5 * previous) return true;
     previous = round == 0 ? 1e300 : error;  // the first step goes all the way: nothing to compare it with
-    lu_.solve(step_.data());
-    if (null) remove_null_part(problem.size);
+    solve_factored(step_.data());
+    if (null) {
+      remove_null_part(problem.size);
+      if (pulls_ && is_nearly_all(null_part_, step_)) {
+        // Modes that are held beside their step: what contradicts had loads of order 1 / eps, which leave
+        // some of order one, and no digits. Once more without it:  eps Q n of these loads n is what it
+        // misses.
+        combined_.assign(problem.size, 0.0);
+        articula::spread(unknowns_, null_part_.data(), combined_.data());
+        for (int k = 0; k < n; ++k) {
+          const ModeUnknown& u = unknowns_[k];
+          step_[k] = -gather(u, velocity) - u.compliance * x_[k] -
+                     softness_ * u.weight * gather(u, combined_.data());
+        }
+        solve_factored(step_.data());
+        remove_null_part(problem.size);
+      }
+    }
     for (int k = 0; k < n; ++k) x_[k] += step_[k];
   }
 }
@@ -236,7 +265,7 @@ void ModeSystem::remove_null_part(int rows) {
   null_part_.resize(step_.size());
   for (std::size_t k = 0; k < unknowns_.size(); ++k)
     null_part_[k] = softness_ * unknowns_[k].weight * gather(unknowns_[k], combined_.data());
-  lu_.solve(null_part_.data());
+  solve_factored(null_part_.data());
   for (std::size_t k = 0; k < step_.size(); ++k) step_[k] -= null_part_[k];
 }
 
@@ -276,7 +305,7 @@ double ModeSystem::set_directions(const ContactProblem& problem, const RowMode* 
     SlideState& slide = slides[k];
     slide.speed = std::sqrt(squared);
     const double least = 1e-300 + 1e-14 * problem.velocity_scale / problem.mobility(block);
-    slide.normal = std::max(lam[n], least);
+    slide.normal = pulls_ && lam[n] < -least ? lam[n] : std::max(lam[n], least);
     if (slide.speed < 1e-16 * problem.velocity_scale) continue;
     double change = 0.0;
     for (int i = 0; i < block.tangents(); ++i) {
@@ -462,6 +491,7 @@ bool ModeSystem::turn_hard(const ContactProblem& problem, const RowMode* mode, S
     if (shared) {
       step_.swap(x_);
       remove_null_part(problem.size);
+      if (is_nearly_all(null_part_, step_)) remove_null_part(problem.size);
       step_.swap(x_);
     }
     // Directions begin on a grid, and turn: impulses of those need not be exact, where what slides does so
@@ -519,6 +549,27 @@ bool ModeSystem::solve_near(const ContactProblem& problem, const RowMode* mode, 
   list(problem, mode, slides);
   start_from(lam);
   return factor_system(problem, softness_) && harden(problem, mode, slides, false, lam, sigma);
+}
+
+bool ModeSystem::begin_beside(const ContactProblem& problem, const RowMode* mode, const SlideState* slides,
+                              const double* lam, double softness, bool keeps_loads) {
+  begin(problem, keeps_loads ? lam : nullptr, softness);
+  fix_bounds(problem, mode);
+  list(problem, mode, slides);
+  start_from(lam);
+  return factor_system(problem, softness_);
+}
+
+bool ModeSystem::solve_beside(const ContactProblem& problem, const RowMode* mode, SlideState* slides,
+                              double* lam, double* sigma, double softness, bool keeps_loads) {
+  return begin_beside(problem, mode, slides, lam, softness, keeps_loads) &&
+         harden(problem, mode, slides, true, lam, sigma);
+}
+
+bool ModeSystem::solve_linearised(const ContactProblem& problem, const RowMode* mode, SlideState* slides,
+                                  double* lam, double* sigma, double softness, bool keeps_loads) {
+  return begin_beside(problem, mode, slides, lam, softness, keeps_loads) &&
+         turn_hard(problem, mode, slides, false, false, lam, sigma);
 }
 
 }  // namespace articula

@@ -65,15 +65,37 @@ void guess_modes(const ContactProblem& problem, RowMode* mode, SlideState* slide
   }
 }
 
-void make_sense(const ContactProblem& problem, RowMode* mode) {
+namespace {
+
+// A compliance |w| / lam_N that is not negative, and a direction of length one, along tangents that there
+// are.
+void make_sense(const ContactProblem& problem, const Block& block, SlideState& slide) {
+  constexpr double as_found = 1e-9;  // of the square of a length; rounding is less
+  if (!(slide.speed >= 0.0 && std::isfinite(slide.speed))) slide.speed = 0.0;
+  if (!(slide.normal > 0.0 && std::isfinite(slide.normal)))
+    slide.normal = problem.velocity_scale / problem.mobility(block);
+  double squared = 0.0;
+  for (int i = 0; i < block.tangents(); ++i) squared += slide.d[i] * slide.d[i];
+  std::fill(slide.d + block.tangents(), std::end(slide.d), 0.0);
+  if (std::abs(squared - 1.0) <= as_found) return;
+  const bool points = squared > 0.0 && std::isfinite(squared);
+  for (int i = 0; i < block.tangents(); ++i) slide.d[i] = points ? slide.d[i] / std::sqrt(squared) : (i == 0);
+}
+
+}  // namespace
+
+void make_sense(const ContactProblem& problem, RowMode* mode, SlideState* slides, double* lam) {
+  std::replace_if(lam, lam + problem.size, [](double load) { return !std::isfinite(load); }, 0.0);
   const auto bounded = [](RowMode m) { return m == RowMode::upper || m == RowMode::lower; };
-  for (const Block& block : problem.blocks) {
+  for (std::size_t k = 0; k < problem.blocks.size(); ++k) {
+    const Block& block = problem.blocks[k];
     RowMode* first = mode + block.first;
     if (block.kind == BlockKind::equality) continue;
     if (block.kind == BlockKind::interval) {
       if (!bounded(*first)) *first = RowMode::hold;
       continue;
     }
+    if (block.kind == BlockKind::contact) make_sense(problem, block, slides[k]);
     if (*first == RowMode::free) {
       std::fill(first, first + block.dim, RowMode::free);
       continue;

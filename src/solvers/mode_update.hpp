@@ -5,6 +5,11 @@
 
 namespace articula {
 
+// Friction that is at its bound while nothing moves, by the modes of a guess.
+inline bool is_yielding(RowMode mode) {
+  return mode == RowMode::yield || mode == RowMode::yield_upper || mode == RowMode::yield_lower;
+}
+
 inline bool has_friction(const Block& block) { return block.kind == BlockKind::contact && block.dim > 1; }
 
 // Errors this small, in m/s (impulses times mobility), are rounding.
@@ -23,8 +28,9 @@ std::uint64_t hash_modes(const RowMode* mode, int size);
 // Modes without knowledge of the past: what approaches is held, or slides if it is fast.
 void guess_modes(const ContactProblem& problem, RowMode* mode, SlideState* slides);
 
-// A guess may be anything: modes that a row cannot have become `hold`.
-void make_sense(const ContactProblem& problem, RowMode* mode);
+// A guess may be anything: modes that a row cannot have become `hold`, directions have length one, and
+// numbers are finite.
+void make_sense(const ContactProblem& problem, RowMode* mode, SlideState* slides, double* lam);
 
 // Changes the modes that a soft solution contradicts, all or only the worst of them; returns how many there
 // were. motion: per block, contacts known to slide however slowly, or to rest.

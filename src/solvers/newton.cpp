@@ -72,10 +72,6 @@ bool slower_than_softness(const Task& task, double softness) {
 
 namespace {
 
-bool is_yielding(RowMode mode) {
-  return mode == RowMode::yield || mode == RowMode::yield_upper || mode == RowMode::yield_lower;
-}
-
 bool is_at_bound(RowMode mode) {
   return is_yielding(mode) || mode == RowMode::slide || mode == RowMode::upper || mode == RowMode::lower;
 }

@@ -46,6 +46,8 @@ void approach(Task& task) {
   contact_velocities(problem, work.trial.data(), work.trial_sigma.data());
   soften(work.trial.data(), work.trial_sigma.data());
   double broken = contact_residual(problem, work.trial.data(), work.trial_sigma.data());
+  // Where there is no step to be made, too, modes are those of this law, not of pyramids on the way to it.
+  modes_at(problem, usual_softness, work.trial.data(), work.trial_sigma.data(), task.guess, task.slides);
   work.between.resize(n);
   work.between_sigma.resize(n);
   int idle = 0;  // steps that hardly helped
@@ -274,17 +276,20 @@ bool follow_lemke(Task& task) {
 // Impulses that nearly obey the laws, though no modes of theirs can be verified: rounds of friction that
 // dilates go on until they do, or until many in a row did not help; then once more with harder rows.
 bool refine(Task& task, double& best) {
-  constexpr int rounds = 200, patience = 20;
+  constexpr int rounds = 200, patience = 20, alone = 3;
   ContactSolver& work = task.work;
   const ContactProblem& problem = task.problem;
   for (double softness : {1e-3, 1e-5, 1e-7}) {
     work.trial = work.approximate;
     work.dilating.start(problem, work.trial.data());
+    DilatingFriction::Round settings{.softness = softness};
+    settings.tolerance = std::clamp(1e-15 / softness, 1e-11, settings.tolerance);
     int idle = 0;
     for (int round = 0; round < rounds && idle < patience && best > 0.1 * exact * problem.velocity_scale;
          ++round) {
-      work.dilating.round(problem, work.system, {.softness = softness}, task.guess, task.slides,
-                          work.trial.data(), work.trial_sigma.data());
+      settings.accelerated = round > alone;
+      work.dilating.round(problem, work.system, settings, task.guess, task.slides, work.trial.data(),
+                          work.trial_sigma.data());
       task.report.iterations += work.system.factorisations();
       const double before = best;
       keep_best(task, best, work.approximate);

@@ -190,6 +190,7 @@ bool grant_slack(Task& task) {
   }
   work.system.forget();
   task.problem.G = work.compliant.data();
+  task.problem.roots = nullptr;
   task.problem.stride = n;
   guess_modes(task.problem, task.guess, task.slides);
   bool solved = pivot(task, usual_softness) == Outcome::verified;

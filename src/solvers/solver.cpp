@@ -13,14 +13,14 @@
 
 namespace articula {
 
-void ContactSolver::reserve(int rows, int block_count) {
-  system.reserve(rows, block_count);
+void ContactSolver::reserve(int rows, int block_count, int columns, int groups) {
+  system.reserve(rows, block_count, columns, groups);
   contacts_alone.reserve(rows, block_count);
   continuation.reserve(rows);
   dantzig.reserve(rows);
   dilating.reserve(rows);
   lemke.reserve(rows);
-  interior_point.reserve(rows, block_count);
+  interior_point.reserve(rows, block_count, columns, groups);
   blocks.reserve(block_count);
   seen.reserve(most_seen);
   motion.reserve(block_count);
@@ -39,8 +39,9 @@ void ContactSolver::reserve(int rows, int block_count) {
     solution->lam.reserve(rows);
     solution->sigma.reserve(rows);
   }
-  for (std::vector<double>* vector : {&start, &trial, &trial_sigma, &between, &between_sigma, &still,
-                                      &still_sigma, &approximate, &dilated, &kept, &relaxed, &balance})
+  for (std::vector<double>* vector :
+       {&start, &trial, &trial_sigma, &between, &between_sigma, &still, &still_sigma, &approximate, &dilated,
+        &kept, &best_so_far, &relaxed, &balance})
     vector->reserve(rows);
   compliant.reserve(static_cast<std::size_t>(rows) * rows);
 }
@@ -108,7 +109,14 @@ bool search(Task& task) {
   // Straight paths end, and where they turn round Lemke's do not; on cones paths bend, and Newton's method in
   // shorter steps gets there sooner, or from where a path on pyramids or a few sweeps lead.
   const bool straight = problem.law == FrictionLaw::pyramid;
-  if (task.warm) {
+  if (GroupFactor::serves(problem)) {
+    if (task.warm && (straight ? continue_from_start(task) : approach_from_start())) return true;
+    if (task.warm && settle_near_start(task)) return true;
+    if (search_inside(task)) return true;
+    // Other searches take minutes to gain the last digits.
+    if (contact_residual(problem, work.approximate.data()) < nearly_solved * problem.velocity_scale)
+      return false;
+  } else if (task.warm) {
     if (straight && continue_from_start(task)) return true;
     if (!(straight && fits_table) && approach_from_start()) return true;
     if (!straight && (continue_on_pyramids(task) || sweep_from_start(task))) return true;
@@ -161,9 +169,9 @@ bool search(Task& task) {
   work.trial = work.dilated;
   keep_best(task, best, work.approximate);
   if (problem.bias == nullptr) return false;
-  work.kept = work.approximate;  // what is searched for now is the solution of another problem
+  work.best_so_far = work.approximate;  // what is searched for now is the solution of another problem
   if (waive_biases(task)) return true;
-  work.approximate = work.kept;
+  work.approximate = work.best_so_far;
   return false;
 }
 
@@ -188,6 +196,7 @@ SolveReport solve_contact(const ContactProblem& given, ContactSolver& work, bool
   Task task{given, work, guess.mode, guess.slides, mode, lam, sigma, {}, most_pivots};
   if (given.size == 0) return task.report;
   work.system.forget();
+  work.interior_point.forget();
   if (!std::all_of(given.b, given.b + given.size, [](double b) { return std::isfinite(b); })) {
     std::fill(guess.mode, guess.mode + given.size, RowMode::free);
     std::fill(mode, mode + given.size, RowMode::free);
@@ -211,7 +220,7 @@ SolveReport solve_contact(const ContactProblem& given, ContactSolver& work, bool
   }
   const ContactProblem& problem = task.problem;
   if (warm) {
-    make_sense(problem, guess.mode);
+    make_sense(problem, guess.mode, guess.slides, lam);
   } else {
     guess_modes(problem, guess.mode, guess.slides);
   }
@@ -223,9 +232,9 @@ SolveReport solve_contact(const ContactProblem& given, ContactSolver& work, bool
       if (thorough) look_for_another(task);
       return task.report;
     }
-    work.kept.assign(lam, lam + problem.size);
+    work.best_so_far.assign(lam, lam + problem.size);
     if (tame(task) || waive_biases(task)) return task.report;
-    work.approximate = work.kept;
+    work.approximate = work.best_so_far;
   }
 
   std::copy(work.approximate.begin(), work.approximate.end(), lam);

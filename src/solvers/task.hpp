@@ -114,6 +114,9 @@ bool dilate_or_sweep(Task& task);
 bool settle_near_start(Task& task);
 // Friction that dilates, round after round until the laws hold, or Newton's method finds a solution nearby.
 bool dilate_on(Task& task);
+bool dilate_from_trial(Task& task);
+// The interior point, then its central path, by way of what moves; what they end at is settled nearby.
+bool search_inside(Task& task);
 bool refine(Task& task, double& best);
 // Gauss-Seidel from nothing, ever more sweeps, pivoted from where they came to each time.
 bool sweep_on(Task& task, int most_sweeps, double& best);

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "articula/collision/passing.hpp"
+#include "articula/contact/overruled.hpp"
 #include "articula/dynamics/activation.hpp"
 #include "articula/dynamics/crba.hpp"
 #include "articula/dynamics/saturation.hpp"
@@ -54,7 +55,8 @@ ImpulseWork::ImpulseWork(const Model& model, int most_contacts)
       activation_next(model.na()),
       impulse(model.nv()),
       speed(colliders.list().size(), 0.0) {
-  solver.reserve(rows.most_rows(), rows.most_blocks());
+  solver.reserve(rows.most_rows(), rows.most_blocks(), model.nv(),
+                 static_cast<int>(constraints.trees.size()));
   again.entries.reserve(rows.most_blocks());
 }
 
@@ -85,7 +87,6 @@ bool solve_held(ModeSystem& system, const ContactProblem& problem, const RowMode
                 double softness, double* lam, double* sigma) {
   constexpr int most_steps = 30;
   constexpr double rough = 1e-6;
-  system.forget();
   system.begin(problem, nullptr, softness);
   for (int step = 0; step < most_steps; ++step) {
     double turned = 0.0;
@@ -117,46 +118,214 @@ void stand_still(ModeSystem& system, const ContactProblem& problem, const RowMod
   std::copy(new_sigma.begin(), new_sigma.end(), sigma);
 }
 
-// The equations of prescribed modes, and the smallest impulses where they leave a choice.
-bool solve_frozen(ImpulseWork& work, const FrozenModes& frozen, double gravity_step) {
-  ContactRows& rows = work.rows;
-  std::vector<SlideState> slides(rows.items().size());
-  std::vector<double> near(rows.size(), 0.0);
-  std::fill(rows.mode.begin(), rows.mode.end(), RowMode::free);
+bool yields(RowMode mode) {
+  return mode == RowMode::yield || mode == RowMode::yield_upper || mode == RowMode::yield_lower;
+}
+
+bool something_creeps(const ContactProblem& problem, const RowMode* mode, const SlideState* slides) {
+  for (std::size_t k = 0; k < problem.blocks.size(); ++k) {
+    const Block& block = problem.blocks[k];
+    if (block.kind == BlockKind::contact && block.dim > 1 && mode[block.first + 1] == RowMode::slide &&
+        slides[k].speed < creeping_speed)
+      return true;
+  }
+  return false;
+}
+
+// From the impulses and directions of the step whose modes these are, by hard laws if none yields.
+bool solve_beside(ModeSystem& system, const ContactProblem& problem, const std::vector<RowMode>& mode,
+                  SlideState* slides, const double* near, bool keeps_loads, double* lam, double* sigma) {
+  const double softness = softness_for(problem, mode.data(), slides);
+  std::copy(near, near + problem.size, lam);
+  return something_creeps(problem, mode.data(), slides)
+             ? system.solve_linearised(problem, mode.data(), slides, lam, sigma, softness, keeps_loads)
+             : system.solve_beside(problem, mode.data(), slides, lam, sigma, softness, keeps_loads);
+}
+
+// By soft laws, which turn what slides very slowly unless they are soft about these impulses; and where they
+// find nothing, where rows are missed (velocity: of the step), or something creeps, beside the step by hard
+// ones.
+bool solve_held_island(ModeSystem& system, const ContactProblem& problem, const RowMode* mode,
+                       SlideState* slides, const double* near, const double* velocity, double* lam,
+                       double* sigma) {
+  constexpr double granted = 1e-9;  // m/s
+  const std::vector<SlideState> before(slides, slides + problem.blocks.size());
+  const auto again = [&] { std::copy(before.begin(), before.end(), slides); };
+  bool misses = false;
+  for (int i = 0; i < problem.size; ++i)
+    misses = misses || (mode[i] == RowMode::hold && std::abs(velocity[i]) > granted);
+  const std::vector<RowMode> modes(mode, mode + problem.size);
+  const bool may_be_hard = std::none_of(modes.begin(), modes.end(), yields);
+  system.forget();
+  if (may_be_hard && (misses || something_creeps(problem, mode, slides))) {
+    if (solve_beside(system, problem, modes, slides, near, false, lam, sigma)) return true;
+    again();
+  }
+  bool solved = solve_held(system, problem, mode, slides, softness_for(problem, mode, slides), lam, sigma);
+  if (!solved) {
+    again();
+    solved = system.solve_near(problem, mode, slides, lam, sigma, near);
+  }
+  if (solved) {
+    stand_still(system, problem, mode, slides, lam, sigma);
+    return true;
+  }
+  again();
+  return may_be_hard && solve_beside(system, problem, modes, slides, near, false, lam, sigma);
+}
+
+// What yields holds, and rows that hold are missed by the slack there was.
+bool solve_keeping_loads(ModeSystem& system, const ContactProblem& problem, const RowMode* mode,
+                         SlideState* slides, const double* near, const double* slack, double* lam,
+                         double* sigma) {
+  std::vector<RowMode> still(mode, mode + problem.size);
+  std::replace_if(still.begin(), still.end(), yields, RowMode::hold);
+  std::vector<double> b(problem.b, problem.b + problem.size);
+  for (int i = 0; i < problem.size; ++i) b[i] += still[i] == RowMode::hold ? slack[i] : 0.0;
+  ContactProblem relaxed = problem;
+  relaxed.b = b.data();
+  system.forget();
+  const bool solved = solve_beside(system, relaxed, still, slides, near, true, lam, sigma);
+  for (int i = 0; i < problem.size; ++i) sigma[i] -= still[i] == RowMode::hold ? slack[i] : 0.0;
+  return solved;
+}
+
+// Modes, directions and impulses that are held, row by row.
+struct HeldRows {
+  std::vector<RowMode> mode;
+  std::vector<SlideState> slides;
+  std::vector<double> near, slack;
+  std::vector<bool> keeps_loads;  // per island
+};
+
+HeldRows read_held_rows(const ContactRows& rows, const FrozenModes& frozen) {
+  const auto size = static_cast<std::size_t>(rows.size());
+  HeldRows held{std::vector<RowMode>(size, RowMode::free), std::vector<SlideState>(rows.items().size()),
+                std::vector<double>(size, 0.0), std::vector<double>(size, 0.0),
+                std::vector<bool>(rows.islands().size(), false)};
   for (const Item& item : rows.items()) {
     const FrozenModes::Entry* found = frozen.find(item.key);
     if (found == nullptr || found->rows != item.rows) continue;
     const FrozenModes::Entry entry =
         item.kind == RowKind::contact ? FrozenModes::in_frame(*found, rows.frame(item)) : *found;
     for (int i = 0; i < item.rows; ++i) {
-      rows.mode[rows.row_of(item) + i] = entry.mode[i];
-      near[rows.row_of(item) + i] = entry.lam[i];
+      held.mode[rows.row_of(item) + i] = entry.mode[i];
+      held.near[rows.row_of(item) + i] = entry.lam[i];
+      held.slack[rows.row_of(item) + i] = entry.slack[i];
     }
-    slides[rows.islands()[item.island].block_begin + item.block] = entry.slide;
+    held.slides[rows.islands()[item.island].block_begin + item.block] = entry.slide;
+    if (entry.keeps_loads) held.keeps_loads[item.island] = true;
   }
+  return held;
+}
+
+// Ends of ranges far away are rows of a step with held modes as well, and no measure of what is exact.
+ContactProblem held_problem(const ContactRows& rows, const HeldRows& held, const Island& island,
+                            double gravity_step) {
+  ContactProblem problem = rows.problem(island, gravity_step);
+  problem.velocity_scale = gravity_step;
+  for (int i = 0; i < island.rows; ++i) {
+    if (held.mode[island.row_begin + i] != RowMode::free)
+      problem.velocity_scale = std::max(problem.velocity_scale, std::abs(problem.b[i]));
+  }
+  return problem;
+}
+
+// The equations of prescribed modes, and the smallest impulses where they leave a choice.
+bool solve_frozen(ImpulseWork& work, const FrozenModes& frozen, double gravity_step) {
+  ContactRows& rows = work.rows;
+  HeldRows held = read_held_rows(rows, frozen);
+  rows.mode = held.mode;
   bool solved = true;
-  for (const Island& island : rows.islands()) {
+  work.solver.system.let_pull(true);
+  for (std::size_t k = 0; k < rows.islands().size(); ++k) {
+    const Island& island = rows.islands()[k];
     const int at = island.row_begin;
-    ContactProblem problem = rows.problem(island, gravity_step);
-    // Ends of ranges far away are rows here as well, and no measure of what is exact.
-    problem.velocity_scale = gravity_step;
-    for (int i = at; i < at + island.rows; ++i) {
-      if (rows.mode[i] != RowMode::free)
-        problem.velocity_scale = std::max(problem.velocity_scale, std::abs(problem.b[i - at]));
-    }
-    const RowMode* mode = rows.mode.data() + at;
+    const ContactProblem problem = held_problem(rows, held, island, gravity_step);
+    const RowMode* mode = held.mode.data() + at;
+    SlideState* slides = held.slides.data() + island.block_begin;
     double *lam = rows.lam.data() + at, *sigma = rows.sigma.data() + at;
-    const auto begin = slides.begin() + island.block_begin;
-    const std::vector<SlideState> before(begin, begin + static_cast<int>(problem.blocks.size()));
     ModeSystem& system = work.solver.system;
-    if (!solve_held(system, problem, mode, &*begin, softness_for(problem, mode, &*begin), lam, sigma)) {
-      // Soft laws turn what slides very slowly, unless they are soft about the impulses that were found.
-      std::copy(before.begin(), before.end(), begin);
-      solved &= system.solve_near(problem, mode, &*begin, lam, sigma, near.data() + at);
-    }
-    stand_still(system, problem, mode, &*begin, lam, sigma);
+    solved &= held.keeps_loads[k] ? solve_keeping_loads(system, problem, mode, slides, held.near.data() + at,
+                                                        held.slack.data() + at, lam, sigma)
+                                  : solve_held_island(system, problem, mode, slides, held.near.data() + at,
+                                                      held.slack.data() + at, lam, sigma);
   }
+  work.solver.system.let_pull(false);
   return solved;
+}
+
+// Whether friction of this row's contact is at its bound: then its loads are felt in the motion.
+bool at_bound(const Block& block, const RowMode* mode) {
+  return block.kind == BlockKind::contact &&
+         std::any_of(mode + block.first + 1, mode + block.first + block.dim,
+                     [](RowMode m) { return m != RowMode::hold && m != RowMode::free; });
+}
+
+// Whether soft laws lead to another motion in these modes than the step has, or to other loads that matter.
+bool leads_elsewhere(ModeSystem& system, const ContactProblem& problem, const RowMode* mode,
+                     std::vector<SlideState> slides, const double* near, const double* velocity,
+                     double same) {
+  std::vector<double> lam(problem.size, 0.0), sigma(problem.size, 0.0);
+  if (!solve_held_island(system, problem, mode, slides.data(), near, velocity, lam.data(), sigma.data()))
+    return true;
+  double largest = 0.0, off = 0.0, slipped = 0.0;
+  for (const Block& block : problem.blocks) {
+    const bool matters = at_bound(block, mode);
+    for (int i = block.first; i < block.first + block.dim; ++i) {
+      largest = std::max(largest, std::abs(near[i]));
+      if (matters) off = std::max(off, std::abs(lam[i] - near[i]));
+      if (mode[i] != RowMode::free) slipped = std::max(slipped, std::abs(sigma[i] - velocity[i]));
+    }
+  }
+  return !(off <= same * largest && slipped <= same * problem.velocity_scale);
+}
+
+// Biases as gaps change when the robot moves a little: rows that depend on each other may not follow.
+std::vector<double> biases_beside(const ContactProblem& problem, const RowMode* mode) {
+  constexpr double little = 1e-6;
+  std::vector<double> motion(problem.size, 0.0), b(problem.b, problem.b + problem.size);
+  double turn = 0.5, largest = 0.0;
+  for (int i = 0; i < problem.size; ++i) {
+    turn = std::fmod(turn + 0.6180339887498949, 1.0);
+    const double load = turn - 0.5;
+    for (int j = 0; j < problem.size; ++j) motion[j] += problem.g(j, i) * load;
+  }
+  const auto is_gap = [&](const Block& block) {
+    return block.kind == BlockKind::unilateral || block.kind == BlockKind::contact;
+  };
+  for (const Block& block : problem.blocks) {
+    if (is_gap(block) && mode[block.first] != RowMode::free)
+      largest = std::max(largest, std::abs(motion[block.first]));
+  }
+  for (const Block& block : problem.blocks) {
+    if (is_gap(block) && largest > 0.0)
+      b[block.first] += little * problem.velocity_scale / largest * motion[block.first];
+  }
+  return b;
+}
+
+bool keeps_loads(const ImpulseWork& work, const HeldRows& held, const Island& island) {
+  constexpr double same = 1e-5, much = 1e-4, granted = 1e-12;
+  const ContactRows& rows = work.rows;
+  const int at = island.row_begin;
+  ContactProblem problem = held_problem(rows, held, island, 0.0);
+  const RowMode* mode = held.mode.data() + at;
+  const bool yielding = std::any_of(mode, mode + problem.size, yields);
+  double slack = 0.0;
+  for (int i = 0; i < problem.size; ++i) {
+    if (mode[i] == RowMode::hold) slack = std::max(slack, std::abs(rows.sigma[at + i]));
+  }
+  if (!yielding && !work.ambiguous && slack <= granted * problem.velocity_scale) return false;
+  const auto first = held.slides.begin() + island.block_begin;
+  const std::vector<SlideState> slides(first, first + static_cast<long>(problem.blocks.size()));
+  const double *near = held.near.data() + at, *velocity = rows.sigma.data() + at;
+  ModeSystem system;
+  if (leads_elsewhere(system, problem, mode, slides, near, velocity, same)) return true;
+  if (!yielding) return false;
+  const std::vector<double> b = biases_beside(problem, mode);
+  problem.b = b.data();
+  return leads_elsewhere(system, problem, mode, slides, near, velocity, much);
 }
 
 void solve_islands(ImpulseWork& work, double gravity_step, bool warm, bool thorough, StepReport& report) {
@@ -209,9 +378,24 @@ constexpr double everything = std::numeric_limits<double>::infinity();  // a spe
 
 }  // namespace
 
+std::vector<bool> islands_that_keep_loads(const ImpulseWork& work) {
+  const HeldRows held = read_held_rows(work.rows, freeze(work.rows, work.contacts));
+  std::vector<bool> keep;
+  for (const Island& island : work.rows.islands()) keep.push_back(keeps_loads(work, held, island));
+  return keep;
+}
+
 FrozenModes freeze(const ImpulseWork& work) {
-  FrozenModes frozen = freeze(work.rows, work.contacts);
+  const ContactRows& rows = work.rows;
+  FrozenModes frozen = freeze(rows, work.contacts);
   frozen.saturation = work.free.forces.saturation;
+  const std::vector<bool> keep = islands_that_keep_loads(work);
+  for (std::size_t k = 0; k < rows.items().size(); ++k) {  // entries are in their order
+    const Item& item = rows.items()[k];
+    FrozenModes::Entry& entry = frozen.entries[k];
+    entry.keeps_loads = keep[item.island];
+    for (int i = 0; i < item.rows; ++i) entry.slack[i] = -rows.sigma[rows.row_of(item) + i];
+  }
   return frozen;
 }
 
@@ -235,11 +419,14 @@ StepReport take_step(const Model& model, Data& data, ImpulseWork& work, const Im
   for (size_t i = 0; i < work.speed.size(); ++i)
     work.contacts.reach[i] = 1.2 * h * work.speed[i] + h * gravity_step;
   work.contacts.passing.clear();
-  if (settings.frozen != nullptr) settings.frozen->call_passing(work.colliders, work.contacts);
+  work.contacts.wanted.clear();
+  if (settings.frozen != nullptr && settings.frozen->reach.size() == work.contacts.reach.size())
+    work.contacts.reach = settings.frozen->reach;
+  if (settings.frozen != nullptr) settings.frozen->call_contacts(work.colliders, work.contacts);
   const auto guesses = [&](const WarmStart& start) {
     return start.law == settings.law && !start.entries.empty();
   };
-  const bool cold = !settings.warm_start || !guesses(warm);
+  bool cold = !settings.warm_start || !guesses(warm);
   bool faster = true, settled = true;
   for (int pass = 0, turns = 0; pass < most_passes;) {
     if (faster)
@@ -261,8 +448,9 @@ StepReport take_step(const Model& model, Data& data, ImpulseWork& work, const Im
     }
     // What the pass before found is the best guess for a pass with more rows.
     const bool again = pass + turns > 0;
-    const bool guess = again ? guesses(work.again) : !cold;
-    if (guess) read_warm_start(again ? work.again : warm, work.rows, gravity_step);
+    const bool guess = (again ? guesses(work.again) : !cold) &&
+                       read_warm_start(again ? work.again : warm, work.rows, gravity_step);
+    cold = cold || (!again && !guess);
     solve_islands(work, gravity_step, guess, cold, report);
     apply_impulses(model, data, work);
     if (!work.v_next.allFinite()) break;

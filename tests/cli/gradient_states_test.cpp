@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numbers>
 
 #include "articula/io/load.hpp"
@@ -423,6 +424,46 @@ TEST(gradient_check, knows_more_from_many_tables_than_from_one) {
 // A hand beside feet that slides and is granted 1e-10 m/s, by which armature moves it.
 TEST(gradient_check, slack_of_normals_that_slide_follows_the_weights) {
   expect_derivatives_at("mjcf/humanoid_mujoco/humanoid.xml", Contact::lcp, 90);
+}
+
+// A step that has not the smallest impulses, of contacts of which one yields: beside it loads stay as they
+// are.
+TEST(gradient_check, holds_modes_of_loads_that_soft_laws_do_not_lead_to) {
+  expect_derivatives_at("mjcf/humanoid_mujoco/humanoid.xml", Contact::ncp, 163);
+}
+
+// What slides by a nanometre a second turns within any difference that has digits.
+TEST(gradient_check, holds_what_creeps_to_its_law_as_linearised) {
+  expect_derivatives_at("mjcf/humanoid_mujoco/humanoid.xml", Contact::ncp, 88);
+}
+
+// A ball in a slot that is too narrow: both walls ask for recovery, and press on each other through it.
+TEST(gradient_check, holds_slack_that_biases_were_granted_beside_what_slides) {
+  const Model model = build(parse_mjcf(R"(<mujoco><option timestep="0.002"/><worldbody>
+      <geom type="plane" size="2 2 .1"/>
+      <geom type="box" size="0.05 0.3 0.3" pos="-0.1495 0 0.2"/>
+      <geom type="box" size="0.05 0.3 0.3" pos="0.1495 0 0.2"/>
+      <body pos="0 0 0.1"><freejoint/><geom type="sphere" size="0.1" mass="1"/></body></worldbody></mujoco>)"));
+  for (const Contact law : {Contact::lcp, Contact::ncp}) {
+    const Simulation simulation(model, {.contact = law});
+    GradientCheck check(model, law);
+    std::vector<BlockResult> blocks;
+    int granted = 0;
+    for (int i = 0; i < 12; ++i) {
+      State state = neutral_state(model);
+      state.q[0] = 1e-4 * (i % 5 - 2);
+      state.q[2] += 3e-4 * (i % 3);
+      for (int d = 0; d < 6; ++d) state.v[d] = 0.1 * std::sin(1.7 * i + 2.3 * d);
+      granted += simulation.step(state).report.contact == SolveStatus::infeasible_bias;
+      ASSERT_TRUE(check.run(state, {}, 1, blocks)) << i;
+      EXPECT_LE(check.adjoint_error(), 1e-9) << i;
+      for (size_t k = 0; k < blocks.size(); ++k) {
+        EXPECT_FALSE(blocks[k].frozen_left_out) << i << " " << block_names()[k];
+        EXPECT_LE(blocks[k].frozen_error, 1e-6) << i << " " << block_names()[k];
+      }
+    }
+    EXPECT_GE(granted, 6) << "the case that this is about";
+  }
 }
 
 // Cassie as it was built is half a radian beyond its ranges, and takes seconds to come back.

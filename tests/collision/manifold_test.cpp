@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 
 #include "articula/collision/narrowphase.hpp"
@@ -81,6 +82,25 @@ TEST(manifold, a_standing_cylinder_has_rim_points_that_turn_with_it) {
 }
 
 // However little one is beside the other: the smaller the shift, the nearer its corners are to the edges.
+// As on a plane: which of a rim's points carry most would change with the slightest tilt.
+TEST(manifold, a_cylinder_standing_on_a_face_keeps_its_four_points_however_it_tilts) {
+  const Shape cylinder = Shape::cylinder(0.1, 0.2);
+  for (const Shape& ground : {Shape::box(1, 1, 0.5), Shape::cylinder(0.3, 0.5)}) {
+    const Result level = contacts(ground, {}, cylinder, at(0, 0, 0.7), 0.01);
+    ASSERT_EQ(level.count, 4);
+    for (int i = 0; i < 60; ++i) {
+      const double tilt = std::pow(10.0, -2 - i % 8);
+      const Vector3 turn(tilt * std::cos(0.3 * i), tilt * std::sin(0.3 * i), 0.0);
+      const Result r = contacts(ground, {}, cylinder, at(0, 0, 0.7, turn), 0.01);
+      ASSERT_EQ(r.count, 4) << tilt;
+      for (int k = 0; k < 4; ++k) {
+        EXPECT_EQ(r.points[k].feature_a, level.points[k].feature_a) << tilt;
+        EXPECT_EQ(r.points[k].feature_b, level.points[k].feature_b) << tilt;
+      }
+    }
+  }
+}
+
 TEST(manifold, equal_boxes_hardly_beside_each_other_keep_all_four_corners) {
   const Shape box = Shape::box(0.5, 0.4, 0.3);
   for (double shift = 1e-13; shift < 1e-6; shift *= 1.1) {

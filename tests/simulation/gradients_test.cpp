@@ -74,6 +74,44 @@ TEST(gradients, of_a_loss_are_the_transposed_jacobians_times_its_covector) {
   }
 }
 
+TEST(gradients, by_forces_are_those_of_products_and_velocities_alone_are_rows_of_all) {
+  for (const char* name : {"half_cheetah", "quadruped", "four_bar", "boxes_and_balls"}) {
+    for (const Contact law : {Contact::ncp, Contact::lcp, Contact::none}) {
+      const Simulation simulation(load(name), {.contact = law});
+      const Model& model = simulation.model();
+      const Step step = step_in_contact(simulation);
+      ASSERT_TRUE(step.ok());
+      const int nv = model.nv(), na = model.na();
+      const StepJacobians usual = simulation.jacobians(step),
+                          all = simulation.jacobians(step, {.forces = true}),
+                          forces = simulation.jacobians(step, {.controls = false, .forces = true}),
+                          alone = simulation.jacobians(
+                              step, {.forces = true, .velocities_alone = true, .certificate = false});
+      EXPECT_EQ(usual.by_force.size(), 0);
+      EXPECT_EQ(forces.by_control.size(), 0);
+      const VectorX x_bar = VectorX::Random(2 * nv + na);
+      const StepGradient gradient =
+          simulation.pullback(step, {x_bar.head(nv), x_bar.segment(nv, nv), x_bar.tail(na)});
+      const VectorX by_force = forces.by_force.transpose() * x_bar;
+      EXPECT_LT((gradient.force - by_force).norm(), 1e-10 * (1.0 + by_force.norm())) << name;
+      const auto agree = [&](const MatrixX& a, const MatrixX& b) {
+        EXPECT_LE((a - b).norm(), 1e-12 * (1.0 + b.norm())) << name << ", " << to_string(law);
+      };
+      agree(all.by_state, usual.by_state);
+      agree(all.by_control, usual.by_control);
+      agree(all.by_force, forces.by_force);
+      agree(forces.by_state, usual.by_state);
+      agree(alone.by_state, usual.by_state.middleRows(nv, nv));
+      agree(alone.by_control, usual.by_control.middleRows(nv, nv));
+      agree(alone.by_force, forces.by_force.middleRows(nv, nv));
+    }
+  }
+  const Simulation simulation(load("hopper"));
+  EXPECT_THROW((void)simulation.jacobians(step_in_contact(simulation),
+                                          {.mode = GradientMode::finite_difference, .forces = true}),
+               Error);
+}
+
 TEST(gradients, of_a_step_taken_once_more_have_the_same_bits) {
   const Simulation simulation(load("quadruped"));
   const Step step = step_in_contact(simulation);

@@ -223,7 +223,7 @@ TEST(mode_system, what_was_factored_before_changes_nothing) {
     for (ModeSystem* system : {&used, &fresh}) {
       system->put_last(ordered ? &late : nullptr);
       ASSERT_TRUE(system->set_modes(view, now.modes.data(), now.slides.data()));
-      system->factor().solve(system == &used ? x.data() : y.data());
+      system->solve_factored(system == &used ? x.data() : y.data());
     }
     used.put_last(nullptr);
     for (std::size_t i = 0; i < used.unknowns().size(); ++i) EXPECT_EQ(x[i], y[i]) << change << " " << i;

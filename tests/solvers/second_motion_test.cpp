@@ -78,5 +78,30 @@ TEST(second_motion, a_rod_with_little_friction_has_one_motion) {
   }
 }
 
+// Two points of one foot, pressed down by 1 N s that they share as they like, and free to slide apart with
+// velocities of 2 and 0.6 m/s per N s. With mu = 1 both slide if each carries half; the slower stays if it
+// carries 0.6 or more.
+TEST(second_motion, of_two_points_that_share_a_load_one_slides_or_stays) {
+  for (FrictionLaw law : {FrictionLaw::pyramid, FrictionLaw::cone}) {
+    OwnedProblem p;
+    p.law = law;
+    p.G = MatrixX::Identity(6, 6);
+    p.G(0, 3) = p.G(3, 0) = 1.0;
+    p.b = VectorX::Zero(6);
+    p.b << -1.0, 2.0, 0.0, -1.0, 0.6, 0.0;
+    for (int first : {0, 3}) {
+      Block block{.kind = BlockKind::contact, .first = first, .dim = 3};
+      for (double& x : block.mu) x = 1.0;
+      p.blocks.push_back(block);
+    }
+    const Solved s = solve(p, true);
+    EXPECT_LT(s.report.relative_residual, 1e-12);
+    EXPECT_EQ(s.report.status, SolveStatus::multiple) << to_string(s.report.status);
+    // Alone on one side there is nothing to share.
+    p.G(0, 3) = p.G(3, 0) = 0.0;
+    EXPECT_EQ(solve(p, true).report.status, SolveStatus::solved);
+  }
+}
+
 }  // namespace
 }  // namespace articula::testing::second_motion_test

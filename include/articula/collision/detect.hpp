@@ -20,6 +20,12 @@ struct PassingFeatures {
   Vec3 normal;  // about that of their contact
 };
 
+// A contact that is to be kept for what it is: two features of two colliders.
+struct WantedContact {
+  int a = -1, b = -1;
+  Feature feature_a, feature_b;
+};
+
 // Where two shapes may be told apart: what decides how fast that is found, never whether.
 struct GapGuess {
   Vec3 axis{1, 0, 0};                // from the first to the second, in the first one's frame
@@ -43,6 +49,10 @@ struct Contacts {
   std::vector<double> reach;  // per collider, zero at first
   // Contacts besides those that detect finds by itself.
   std::vector<PassingFeatures> passing;
+  // Of a pair that could have more contacts than it is given, which ones carry most may change with the
+  // slightest tilt. Where all that are wanted of a pair are among those it could have, these are its
+  // contacts.
+  std::vector<WantedContact> wanted;
 
   // ---- where the colliders are; placements are made when first needed
   std::vector<Placement> placement;  // per collider, valid where `placed`

@@ -10,6 +10,10 @@
 
 namespace articula {
 
+// m/s: what slides more slowly (as friction weighs it) turns within any difference that has digits. Where
+// modes are held it keeps to its law as linearised in the step, of which the derivative is the same.
+inline constexpr double creeping_speed = 1e-6;
+
 // Whether this is a row of dry friction, and one of those.
 bool overruled(const ContactRows& rows, const Item& friction, const std::vector<RowMode>& modes);
 

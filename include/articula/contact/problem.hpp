@@ -12,6 +12,7 @@
 //     cone      N as unilateral; sum (lam_i / mu_i)^2 <= lam_N^2; sigma_T = 0, or
 //               lam_i = -mu_i lam_N w_i / |w| with w_i = mu_i sigma_i     (maximum dissipation)
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -35,6 +36,23 @@ struct Block {
   int tangents() const { return dim - 1; }
 };
 
+// W of G = W W^T, for problems of many bodies: columns come in groups, one for each that moves by itself, and
+// a block's rows are zero but for two of them at most. Products with W and W^T take the place of those with
+// G.
+struct RowRoots {
+  struct Side {
+    int group = -1;             // none: negative
+    const double* W = nullptr;  // the block's rows, one after the other, over the columns of the group
+  };
+  std::span<const int> begin;  // of each group its first column; and the end of the last
+  std::span<const std::array<Side, 2>> blocks;
+  double* room = nullptr;  // a number for each column
+
+  int groups() const { return static_cast<int>(begin.size()) - 1; }
+  int columns() const { return begin.back(); }
+  int width(int group) const { return begin[group + 1] - begin[group]; }
+};
+
 // A view: the numbers live elsewhere.
 struct ContactProblem {
   FrictionLaw law = FrictionLaw::cone;
@@ -43,8 +61,9 @@ struct ContactProblem {
   const double* G = nullptr;  // row-major
   int stride = 0;             // numbers from one row of G to the next
   const double* b = nullptr;
-  double velocity_scale = 1.0;   // m/s: errors are judged relative to this
-  const double* bias = nullptr;  // what b asks for: recovery, bounces, moving ground; or none
+  double velocity_scale = 1.0;      // m/s: errors are judged relative to this
+  const double* bias = nullptr;     // what b asks for: recovery, bounces, moving ground; or none
+  const RowRoots* roots = nullptr;  // of many rows; or none
 
   const double* row(int i) const { return G + static_cast<std::size_t>(i) * stride; }
   double g(int i, int j) const { return row(i)[j]; }
@@ -60,6 +79,9 @@ double velocity_scale(std::span<const double> b, double gravity_step);
 
 // sigma = G lam + b
 void contact_velocities(const ContactProblem& problem, const double* lam, double* sigma);
+// x += W^T lam, and sigma += W x
+void add_to_groups(const ContactProblem& problem, const double* lam, double* x);
+void add_from_groups(const ContactProblem& problem, const double* x, double* sigma);
 // sigma += G lam
 void add_velocities(const ContactProblem& problem, const double* lam, double* sigma);
 

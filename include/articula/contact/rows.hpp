@@ -44,20 +44,28 @@ struct FrozenModes {
     std::array<RowMode, 6> mode{};
     std::array<double, 6> lam{};
     SlideState slide;
-    collision::ContactFrame frame;  // in which lam and slide are
+    // Of an island whose loads, or slack, are not what soft laws lead to: what no equation tells stays as it
+    // was, and rows that hold are missed by as much as they were.
+    bool keeps_loads = false;
+    std::array<double, 6> slack{};  // m/s
+    collision::ContactFrame frame;  // in which lam, slack and slide are
     int collider_a = -1, collider_b = -1;
     Vec3 position;         // where the contact was
     bool passing = false;  // of these features, which detect does not find by itself
     collision::Feature feature_a, feature_b;
   };
   std::vector<Entry> entries;
-  Saturation saturation;                       // of servos; empty: decided by the step
+  Saturation saturation;  // of servos; empty: decided by the step
+  // How far detection looked: of a face that many points touch it keeps four, and which depends on it. Empty:
+  // decided by the step.
+  std::vector<double> reach;
   const Entry* find(std::uint64_t key) const;  // null: not there
   // The keys of contacts, one by one. Where features tie (equal faces on each other) the slightest motion
   // gives a contact other ones: it keeps the key that the contact of its pair had that was there.
   std::vector<std::uint64_t> keys_of(const collision::Contacts& contacts) const;
-  // Contacts that detect is told of (collision/passing.hpp).
-  void call_passing(const collision::Colliders& colliders, collision::Contacts& contacts) const;
+  // Contacts that detect is told of: those of features that pass (collision/passing.hpp), and those that
+  // carry, which are wanted for what they are.
+  void call_contacts(const collision::Colliders& colliders, collision::Contacts& contacts) const;
   // The entry with lam and slide in another frame: tangents are a choice that may jump.
   static Entry in_frame(const Entry& entry, const collision::ContactFrame& frame);
 };
@@ -126,6 +134,7 @@ struct Island {
   int block_begin = 0;
   std::size_t G = 0;  // offset
   int stride = 0;
+  int roots = -1;               // number of its RowRoots; none: negative
   double coasting_speed = 0.0;  // the largest of its coasting dofs, v_free: what b of their rows would be
 };
 
@@ -222,6 +231,11 @@ class ContactRows {
   void join_islands(const Structure& structure);
   void number_rows();
   void project(const Model& model, const Data& data);
+  void reserve_roots(int most_quads, int widest);
+  void find_roots();
+  int count_trees(const Island& island);
+  void number_groups(const Island& island);
+  void copy_roots(const Item& item, std::array<RowRoots::Side, 2>& sides);
   void fill_problem(const Island& island);
   void multiply(const LaneVector& matrix, const double* x, double* out) const;
   std::size_t support_at(int quad, int side) const {
@@ -249,6 +263,11 @@ class ContactRows {
   LaneVector J_, W_;
   std::vector<double> b_, bias_, scale_;
   AlignedVector G_;
+  // W once more for islands of many rows (row_roots.cpp): as RowRoots has it.
+  std::vector<RowRoots> roots_;
+  std::vector<std::array<RowRoots::Side, 2>> root_sides_;  // per block
+  std::vector<double> root_numbers_, root_room_;
+  std::vector<int> root_begins_, group_of_tree_;
 };
 
 }  // namespace articula

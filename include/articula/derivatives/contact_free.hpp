@@ -18,7 +18,8 @@ class ContactFreeDerivatives final : public ImplicitStep {
   void prepare(const Model& model, Data& data, const ContactFreeWork& step, const StepSettings& settings);
 
   // After prepare, with x = (q, v, w) of n = 2nv + na numbers: dx+/dx (n x n), dx+/du (n x nu) and
-  // dx+/dforces (n x nv, or no columns at all: not wanted).
+  // dx+/dforces (n x nv); the last two may have no columns: not wanted. If all have nv rows they are of v+
+  // alone.
   void jacobians(MatrixRef by_state, MatrixRef by_control, MatrixRef by_force);
   void jacobians(MatrixRef by_state, MatrixRef by_control);
   // Whether products against covectors include parameters; they do at first.

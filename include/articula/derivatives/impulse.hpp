@@ -50,7 +50,9 @@ class ImpulseDerivatives final : public ImplicitStep {
   // parameters: products against covectors have no direction to judge by. After want_parameters(true).
   void examine(const std::vector<ParameterSlice>& parameters);
 
-  // With x = (q, v, w) of n = 2nv + na numbers: dx+/dx (n x n), dx+/du (n x nu).
+  // With x = (q, v, w) of n = 2nv + na numbers: dx+/dx (n x n), dx+/du (n x nu) and dx+/dforces (n x nv);
+  // the last two may have no columns: not wanted. If all have nv rows they are of v+ alone.
+  void jacobians(MatrixRef by_state, MatrixRef by_control, MatrixRef by_force);
   void jacobians(MatrixRef by_state, MatrixRef by_control);
   void certify(GradientCertificate& certificate) const;
   GradientCertificate certificate() const;

@@ -49,7 +49,8 @@ class SmoothResidual {
   const std::vector<Motion>& path_motion() const { return rnea_.path_motion; }
 
   // Writes sign dr/dq and sign dr/dv where the tree joins dofs; the rest of the matrices must be zero.
-  void jacobians(double sign, StridedMatrices out);
+  // Posed wrenches, if given, take the place of the forces held.
+  void jacobians(double sign, StridedMatrices out, PosedWrenches* posed = nullptr);
   // Adds sign dr/dw (nv x na) and sign dr/du (nv x nu).
   void input_jacobians(double sign, RowMatrixRef by_activation, RowMatrixRef by_control);
 

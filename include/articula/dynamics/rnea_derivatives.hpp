@@ -44,6 +44,24 @@ inline Vec3 transposed_rigid_coupling(const Inertia& inertia, const Motion& v, c
 //   ( r x (w' x F) - n x w',  -F x w' )  =  ( ((r . F) 1 - F r^T - [n]x) w',  -F x w' )
 VelocityCoupling wrench_coupling(Vec3 F, Vec3 n, Vec3 r);
 
+// Wrenches on links, about their trees' reference points, that stay in place while the robot moves but for
+// what displacements of the link itself change, dF = rate Z (contacts). What only some links have.
+struct PosedWrenches {
+  // d(moment, force) per unit of the angular and the linear part of Z.
+  struct Rate {
+    Mat3 moment_by_turn, moment_by_shift, force_by_turn, force_by_shift;
+  };
+  explicit PosedWrenches(const Model& model);
+  void clear();
+  void add(int link, const Force& wrench);
+  void add(int link, const Rate& more);
+
+  std::vector<Force> wrench;  // nlink
+  std::vector<Rate> rate;     // nlink
+  std::vector<char> any;      // nlink: whether there is one, or a rate
+  bool turns = false;         // some force changes, not moments alone
+};
+
 // Workspace of the derivatives, sized once from the model.
 struct RneaDerivativeWork {
   explicit RneaDerivativeWork(const Model& model);
@@ -58,6 +76,7 @@ struct RneaDerivativeWork {
   // One row of nv numbers (padded) per component, so that loops over a subtree use whole registers.
   int stride = 0;
   AlignedVector columns;  // rows: see rnea_derivatives.cpp
+  int turn_rows = 0;      // how many rows tell what wrenches from outside add
   // Sums along paths and over subtrees (nlink), of one product with a vector (rnea_products.cpp).
   std::vector<Motion> path_motion, path_turn;
   std::vector<Force> subtree_force;
@@ -77,8 +96,10 @@ void prepare_rnea_products(const Model& model, Data& data, RneaDerivativeWork& w
 // arguments. Fills `work` ...
 void prepare_rnea_derivatives(const Model& model, Data& data, RneaDerivativeWork& work, const double* v,
                               const double* a, const DynamicsOptions& options);
-// The part of it that follows prepare_rnea_products.
-void prepare_rnea_columns(const Model& model, const Data& data, RneaDerivativeWork& work, bool has_external);
+// The part of it that follows prepare_rnea_products. Posed wrenches become those of subtrees, and then
+// dtau/dq has their part, too, as if they were not among the forces of `rnea`:  dtau = - d(sum of J^T F).
+void prepare_rnea_columns(const Model& model, const Data& data, RneaDerivativeWork& work, bool has_external,
+                          PosedWrenches* posed = nullptr);
 // ... and writes sign * dtau/dq, sign * dtau/dv into matrices whose entry (i, j) is at
 // i row_stride + j column_stride, one of which is 1. Other entries are left alone.
 struct StridedMatrices {
@@ -87,7 +108,7 @@ struct StridedMatrices {
   int row_stride, column_stride;
 };
 void assemble_rnea_derivatives(const Model& model, const Data& data, const RneaDerivativeWork& work,
-                               bool has_external, double sign, StridedMatrices out);
+                               double sign, StridedMatrices out);
 
 // Along a direction, O(N): dtau = dtau/dq dq + dtau/dv dv + M da. Needs prepare_rnea_products.
 void rnea_directional(const Model& model, const Data& data, RneaDerivativeWork& work, bool has_external,

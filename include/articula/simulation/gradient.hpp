@@ -28,6 +28,12 @@ struct GradientSettings {
   // model.parameters().matching("body/*/inertia"); "timestep" stands for the step's dt.
   std::vector<ParameterSlice> parameters = {};
 
+  // Jacobians, exact ones: which are wanted, and of what.
+  bool controls = true;           // with respect to controls
+  bool forces = false;            // with respect to forces on all degrees of freedom (Input::forces)
+  bool velocities_alone = false;  // of v+ only: nv rows instead of n
+  bool certificate = true;        // false: the certificate tells only whether they are valid
+
   bool ridders = false;  // finite_difference: extrapolated (slow, to 1e-8), instead of one central one
   double difference_step = 1e-6;  // finite_difference: of states and controls; relative for parameters;
                                   // Ridders' starts at a hundred times this
@@ -41,7 +47,8 @@ struct GradientSettings {
 
 struct StepJacobians {
   MatrixX by_state;    // n x n: dx+/dx
-  MatrixX by_control;  // n x nu: dx+/du
+  MatrixX by_control;  // n x nu: dx+/du, or empty
+  MatrixX by_force;    // n x nv: dx+/dforces, or empty
   GradientCertificate certificate;
 };
 

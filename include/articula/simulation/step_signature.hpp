@@ -32,6 +32,8 @@ class StepSignature {
     BiasMode bias;
     unsigned capped;                 // a bit for each row
     std::array<double, 7> slides{};  // the direction in the world, if it does: slip, spin, roll
+    bool creeps = false;             // so slowly that, held, it keeps to its law as linearised
+    bool held = false;
 
     bool same(const Row& there) const;
   };

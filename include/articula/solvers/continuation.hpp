@@ -20,6 +20,7 @@ class Continuation {
     double inside = 1e-3;  // of the velocity scale: how far from a change of modes the path begins
     // Per block: contacts that slide where their friction is at its bound; the others yield. None: all slide.
     const std::vector<bool>* moves = nullptr;
+    int most_factorisations = 1000;  // after so many it is given up
   };
   // mode, slides: those to begin with. Modes, impulses and soft velocities at the end of the path. False if
   // it has no end within reach.
@@ -43,7 +44,7 @@ class Continuation {
   void begin(const ContactProblem& problem, const Start& start, Place& at);
   bool slides_at_once(int block) const { return moves_ == nullptr || (*moves_)[block]; }
   RowMode at_bound(RowMode next, int block) const;
-  void find_direction(const ContactProblem& problem, const ModeSystem& system);
+  void find_direction(const ContactProblem& problem, ModeSystem& system);
   bool leads_into(const ContactProblem& problem, const Event& last, const RowMode* mode,
                   const SlideState* slides) const;
   void offer_events(const ContactProblem& problem, int block, const Place& at, Event& first) const;
@@ -65,6 +66,7 @@ class Continuation {
   std::vector<double> b_, d_, lam_, x_, dlam_, dsoft_, soft_;
   std::vector<SlideState> slides_;
   const std::vector<bool>* moves_ = nullptr;
+  int most_factorisations_ = 0;
   std::vector<bool> late_;  // per block
 };
 

@@ -29,7 +29,7 @@ class Dantzig {
   bool drive(const ContactProblem& problem, ModeSystem& system, int row, RowMode* mode, SlideState* slides,
              double* lam);
   Event first_event(const ContactProblem& problem, int driven, const RowMode* mode, const double* lam) const;
-  void find_direction(const ContactProblem& problem, const ModeSystem& system, int driven, double sign);
+  void find_direction(const ContactProblem& problem, ModeSystem& system, int driven, double sign);
   void change(const ContactProblem& problem, const Event& event, RowMode* mode, double* lam);
 
   std::vector<int> block_of_;  // per row

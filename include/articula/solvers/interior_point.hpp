@@ -10,12 +10,16 @@
 
 #include "articula/contact/problem.hpp"
 #include "articula/math/lu.hpp"
+#include "articula/solvers/group_factor.hpp"
 
 namespace articula {
 
 class InteriorPoint {
  public:
-  void reserve(int rows, int blocks);
+  // columns, groups: of RowRoots, if there are any.
+  void reserve(int rows, int blocks, int columns = 0, int groups = 0);
+  // The next problem has another G.
+  void forget() { grouped_.forget(); }
 
   struct Settings {
     double kappa = 1e-22;  // of the scaled problem, where impulses and velocities are about one
@@ -53,9 +57,15 @@ class InteriorPoint {
     double defect;  // kappa - gamma psi - beta . w
   };
 
-  void scale(const ContactProblem& problem);
+  void scale(const ContactProblem& problem, double softness);
+  void multiply(const ContactProblem& problem, const double* x, double* out);
+  double& H(int i, int j) { return H_[row_of_H_[i] + j]; }
+  bool factor(const ContactProblem& problem);
+  bool factor_bordered(const ContactProblem& problem);
+  void solve_bordered(double* x);
   void list_cones(const ContactProblem& problem);
   bool step(const ContactProblem& problem, double kappa);
+  double velocity_error(const ContactProblem& problem);
   double gap(const ContactProblem& problem) const;
   double longest_step(const ContactProblem& problem) const;
   Linearised linearise(const Cone& cone, double kappa) const;
@@ -63,7 +73,7 @@ class InteriorPoint {
   void recover_velocities(double kappa, double dkappa);
   void advance(double alpha);
   double start_path(const ContactProblem& problem, double impulse);
-  double path_error(double kappa) const;
+  double path_error(const ContactProblem& problem, double kappa);
   double turn_along(double stride, std::vector<double>& step);
   void keep_point(double kappa);
   double restore_point();
@@ -71,11 +81,20 @@ class InteriorPoint {
 
   std::vector<Cone> cones_;
   std::vector<double> unit_;  // per row: 1 / sqrt(tr(G_ii)/dim)
+  // Block by block, row-major; H(i, j) of two rows of one block is at row_of_H_[i] + j.
+  std::vector<double> H_;
+  std::vector<int> row_of_H_;
+  std::vector<double> root_unit_;  // 1 / sqrt(tr(G_ii)/dim): G scaled is root_unit G root_unit + softness
+  std::vector<double> product_, scaled_, border_, solved_border_;
+  double softness_ = 0.0;
   std::vector<double> G_, b_, lam_, eta_, dlam_, deta_, constant_;
   std::vector<double> by_kappa_, shift_, tangent_, metric_, kept_;  // of the path
   std::vector<int> normals_;
   static constexpr double one_ = 1.0;
+  static constexpr double newton_precision = 1e-9;  // of directions
   LuFactor lu_;
+  GroupFactor grouped_;  // in place of it, and of G_, for many bodies
+  bool by_groups_ = false;
   int size_ = 0;
 };
 

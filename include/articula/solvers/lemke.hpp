@@ -65,7 +65,7 @@ class Lemke {
   std::vector<int> basic_, other_;  // variables: w_i is i, z_i is n + i, t is 2 n
   AlignedVector table_;             // basic = last column + table other
   int n_ = 0, stride_ = 0, pivots_ = 0;
-  int ray_ = -1;  // column along which nothing ends; -1: the path did not come to one
+  int ray_ = -1;          // column along which nothing ends; -1: the path did not come to one
   double largest_ = 1.0;  // m/s over sqrt(mobility)
 };
 

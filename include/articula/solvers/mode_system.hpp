@@ -23,6 +23,7 @@
 #include "articula/math/lu.hpp"
 #include "articula/solvers/condensed_rows.hpp"
 #include "articula/solvers/elimination_order.hpp"
+#include "articula/solvers/group_factor.hpp"
 
 namespace articula {
 
@@ -69,7 +70,8 @@ inline double gather(const ModeUnknown& u, const double* sigma) {
 
 class ModeSystem {
  public:
-  void reserve(int rows, int blocks);
+  // columns, groups: of RowRoots, if there are any.
+  void reserve(int rows, int blocks, int columns = 0, int groups = 0);
 
   // Starts a solve: the problem, and impulses near which the result is to be if there are many (null: zero).
   void begin(const ContactProblem& problem, const double* centre, double softness = usual_softness);
@@ -78,9 +80,13 @@ class ModeSystem {
   void forget() {
     lu_.forget();
     condensed_.forget();
+    grouped_.forget();
     order_.forget();
     fixed_matrix_ = nullptr;
   }
+  // Whether what slides may pull, with friction along its slip: modes that are held go on where a step would
+  // let go. Otherwise normals below zero are on the way to those above.
+  void let_pull(bool pulls) { pulls_ = pulls; }
   // Blocks whose unknowns come last of those that do not slide, because they may change; none: by number.
   void put_last(const std::vector<bool>* late) { late_ = late; }
   // The equations of the soft laws with modes that hold, factored. False if numbers overflow.
@@ -110,6 +116,15 @@ class ModeSystem {
   // The same beside impulses that are known: directions of what slides very slowly are found only there.
   [[nodiscard]] bool solve_near(const ContactProblem& problem, const RowMode* mode, SlideState* slides,
                                 double* lam, double* sigma, const double* near);
+  // Hard laws from the start, beside a solution that is known: lam and `slides` on entry. Where equations
+  // contradict each other soft laws would have loads of order 1 / eps, and lose the directions. For modes
+  // of which none yields. What no equation tells is what the smallest impulses have, or (keeps_loads) stays
+  // as it was.
+  [[nodiscard]] bool solve_beside(const ContactProblem& problem, const RowMode* mode, SlideState* slides,
+                                  double* lam, double* sigma, double softness, bool keeps_loads);
+  // The same to first order: directions that turn with the slip do so by the law linearised at `slides`.
+  [[nodiscard]] bool solve_linearised(const ContactProblem& problem, const RowMode* mode, SlideState* slides,
+                                      double* lam, double* sigma, double softness, bool keeps_loads);
 
   // The factor of K for a solution that is known: sliding contacts as in `slides`.
   [[nodiscard]] bool linearise(const ContactProblem& problem, const RowMode* mode, const SlideState* slides);
@@ -123,7 +138,7 @@ class ModeSystem {
 
   using Unknown = ModeUnknown;
   const std::vector<Unknown>& unknowns() const { return unknowns_; }
-  const LuFactor& factor() const { return lu_; }
+  void solve_factored(double* x) { by_groups_ ? grouped_.solve(x) : lu_.solve(x); }  // x <- K^-1 x
   // x -> lam, without what is fixed; and A^T sigma.
   void spread(const double* x, double* lam) const { articula::spread(unknowns_, x, lam); }
   double gather(const Unknown& unknown, const double* sigma) const {
@@ -134,13 +149,17 @@ class ModeSystem {
   void spread_equations(const double* x, double* sigma) const;
 
   // Where negative, other solutions of the laws exist (their indices add up to one).
-  double determinant_sign() const { return lu_.determinant_sign(); }
+  double determinant_sign() const {
+    return by_groups_ ? grouped_.determinant_sign() : lu_.determinant_sign();
+  }
 
  private:
   void list(const ContactProblem& problem, const RowMode* mode, const SlideState* slides) {
-    list_unknowns(problem, mode, slides, unknowns_, late_, order_.of(problem));
+    const int* order = GroupFactor::serves(problem) ? nullptr : order_.of(problem);
+    list_unknowns(problem, mode, slides, unknowns_, late_, order);
   }
   bool factor_system(const ContactProblem& problem, double eps);
+  bool factor_by_groups(const ContactProblem& problem, double eps);
   int begins_alike(const ContactProblem& problem, double eps, int symmetric, int lead);
   int condense(const ContactProblem& problem, double eps);
   void take_condensed(int lead, int kept);
@@ -152,6 +171,8 @@ class ModeSystem {
   bool solve_linear(const ContactProblem& problem, double softness, int most_rounds, double* lam,
                     double* velocity);
   bool solve_hard(const ContactProblem& problem, const RowMode* mode, double* lam, double* sigma);
+  bool begin_beside(const ContactProblem& problem, const RowMode* mode, const SlideState* slides,
+                    const double* lam, double softness, bool keeps_loads);
   bool turn_hard(const ContactProblem& problem, const RowMode* mode, SlideState* slides, bool sliding,
                  bool fixed, double* lam, double* sigma);
   static double slowest_slip(const ContactProblem& problem, const RowMode* mode, const double* sigma);
@@ -164,6 +185,8 @@ class ModeSystem {
   std::vector<ModeUnknown> unknowns_;
   EliminationOrder order_;
   LuFactor lu_;
+  GroupFactor grouped_;     // in place of it for many bodies
+  bool by_groups_ = false;  // the last factor was
   // Of the last factor.
   std::vector<ModeUnknown> factored_;
   const std::vector<bool>* late_ = nullptr;
@@ -191,6 +214,7 @@ class ModeSystem {
   int factorisations_ = 0;
   bool regular_ = true, maybe_null_ = true;  // K
   bool null_known_ = true;                   // maybe_null_ is
+  bool pulls_ = false;                       // what slides may
   double equation_error_ = 0.0;
   // Velocities that equations may miss, relative: what is next to singular moves a hundred times as much.
   double precision_ = 0.0;

@@ -36,7 +36,8 @@ struct Settled {
 };
 
 struct ContactSolver {
-  void reserve(int rows, int blocks);
+  // columns, groups: of RowRoots, if there are any.
+  void reserve(int rows, int blocks, int columns = 0, int groups = 0);
 
   ModeSystem system;
   ContactsAlone contacts_alone;
@@ -53,7 +54,8 @@ struct ContactSolver {
   std::vector<double> compliant, relaxed;  // G + eps R, and b with slack, where biases contradict each other
   std::vector<double> start, trial, trial_sigma, between, between_sigma, approximate, dilated;
   std::vector<double> still, still_sigma;  // a solution without the motion of what yields
-  std::vector<double> kept;                // impulses to fall back on
+  std::vector<double> kept;                // impulses to come back to, within a search
+  std::vector<double> best_so_far;         // to fall back on, while another problem is searched
   std::vector<RowMode> still_mode;
   std::vector<RowMode> first;            // the guess
   std::vector<SlideState> first_slides;  // and its directions

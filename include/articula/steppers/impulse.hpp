@@ -66,8 +66,8 @@ struct ImpulseWork {
   VectorX v_free;
   VectorX v_coast;  // v_free less what dry friction without a row takes
   VectorX v_next, q_next, activation_next, impulse;
-  std::vector<double> speed;   // per collider
-  WarmStart again;             // from one pass of a step to the next
+  std::vector<double> speed;  // per collider
+  WarmStart again;            // from one pass of a step to the next
   // m/s, at least this fast part the contacts and ends of ranges, and slides the dry friction, without a row
   double idle_velocity = 0.0;
   bool ambiguous = false;  // some island has other solutions, or is not known to have the smallest impulses
@@ -75,6 +75,11 @@ struct ImpulseWork {
 
 // The modes of the step that was taken, those of servos among them.
 FrozenModes freeze(const ImpulseWork& work);
+
+// Islands whose impulses are not those that soft laws have in their modes: the step is not known to have the
+// smallest, or was granted slack that is not theirs; or soft laws would take contacts that yield elsewhere as
+// soon as the robot moves. A step beside this one with its modes held keeps what no equation tells.
+std::vector<bool> islands_that_keep_loads(const ImpulseWork& work);
 
 // Takes `state` one step on, in place, unless the report's status says that it could not. warm: read, then
 // written.
