@@ -223,7 +223,7 @@ int box_face_contacts(const PairArguments& pair, int axis, bool of_a, Vec3 n, do
   // Where the deepest corner is beside the face it is a contact of its own (include_nearest).
   if (writer.deepest > deepest + 1e-6 * size + 1e-3 * std::abs(deepest)) return not_clear;
   if (few) return writer.count;
-  const int count = reduce(points, writer.count, pair.most);
+  const int count = reduce(points, writer.count, std::max(pair.most, max_contact_points));
   std::copy(points, points + count, out);
   return count;
 }

@@ -175,7 +175,8 @@ int manifold(const PairArguments& pair, const Distance& nearest, ContactPoint* o
     // The rim of a disc that stands is nowhere lower than its four points by more than its tilt allows.
     const bool stands = (ca.stands || cb.stands) && count > 0;
     if (!stands) count = include_nearest(pair, nearest, points, count);
-    count = reduce(points, count, pair.most);
+    const bool boxes = pair.a.type == ShapeType::box && pair.b.type == ShapeType::box;
+    count = reduce(points, count, boxes ? std::max(pair.most, max_contact_points) : pair.most);
     std::copy(points, points + count, out);
   } else {
     Distance along = nearest;

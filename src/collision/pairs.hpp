@@ -15,7 +15,7 @@ struct PairArguments {
   const Shape& b;
   const Placement& at_b;
   double margin;
-  int most = max_contact_points;  // where more could carry, those that carry most are kept
+  int most = usual_contact_points;  // where more could carry, those that carry most are kept
 };
 
 // Closed forms of a single nearest pair.
@@ -53,7 +53,7 @@ int height_field_contacts(const PairArguments& pair, ContactPoint* out);  // the
 // collide() and distance() of poses that are known to be numbers: the hot path. Points that could carry, of
 // which collide() keeps those that carry most, are all written if `most` is most_candidates.
 int collide_unchecked(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
-                      double margin, ContactPoint* out, int most = max_contact_points);
+                      double margin, ContactPoint* out, int most = usual_contact_points);
 Distance distance_unchecked(const Shape& a, const Placement& at_a, const Shape& b, const Placement& at_b,
                             double limit);
 
@@ -103,7 +103,7 @@ struct Spread {
   void set(int i, Vec3 at, double d) { x[i] = at[0], y[i] = at[1], z[i] = at[2], distance[i] = d; }
   void fill_up();
 };
-// Picks the deepest point and those that span the widest area across n, at most max_contact_points; returns
+// Picks the deepest point and those that span the widest area across n, at most usual_contact_points; returns
 // how many.
 int choose(const Spread& points, Vec3 n, int* kept);
 // The same on contacts, at most most_candidates; what is kept comes to the front. No more than `most` are

@@ -166,7 +166,7 @@ struct BelowPlane {
   // Keeps the vertices that carry.
   [[gnu::noinline]] void thin_out(Vec3 n) {
     points.fill_up();
-    int kept[max_contact_points];
+    int kept[usual_contact_points];
     const int left = choose(points, n, kept);
     for (int i = 0; i < left; ++i) {
       const int k = kept[i];

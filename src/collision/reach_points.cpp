@@ -20,7 +20,7 @@ struct Collector {
   int count;
   const int known = count;
 
-  bool full() const { return count >= max_contact_points; }
+  bool full() const { return count >= usual_contact_points; }
 
   bool near(Vec3 x, double within) const {
     for (int i = 0; i < known; ++i)

@@ -72,7 +72,7 @@ void Spread::fill_up() {
 // side of the line between the two. Points high above the others, within a wide margin, count for less: what
 // is below them touches first.
 int choose(const Spread& s, Vec3 n, int* kept) {
-  if (s.count <= max_contact_points) {
+  if (s.count <= usual_contact_points) {
     for (int i = 0; i < s.count; ++i) kept[i] = i;
     return s.count;
   }
@@ -131,7 +131,7 @@ int reduce(ContactPoint* p, int count, int most) {
   s.count = std::min(count, Spread::room);
   for (int i = 0; i < s.count; ++i) s.set(i, p[i].position, p[i].distance);
   s.fill_up();
-  int kept[max_contact_points];
+  int kept[usual_contact_points];
   const int left = choose(s, p[0].normal, kept);
   for (int i = 0; i < left; ++i) p[i] = p[kept[i]];
   return left;

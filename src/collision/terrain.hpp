@@ -39,7 +39,7 @@ struct TerrainContacts {
   }
   void add(const ContactPoint& c) {
     if (c.distance > margin || knows(c)) return;
-    if (count == room) count = reduce(points(), count, max_contact_points);
+    if (count == room) count = reduce(points(), count, usual_contact_points);
     points()[count++] = c;
   }
   template <class Condition>

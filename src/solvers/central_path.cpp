@@ -35,7 +35,17 @@ constexpr double path_softness = 1e-15;
 
 }  // namespace
 
+// On with kappa, downwards, from a point that is near the path of the problem itself: p = 0.
+double InteriorPoint::resume_path() {
+  const double kappa = restore_point();
+  shift_.assign(size_, 0.0);
+  tangent_.assign(size_ + 1, 0.0);
+  tangent_[size_] = -1.0;
+  return kappa;
+}
+
 double InteriorPoint::start_path(const ContactProblem& problem, double impulse) {
+  list_cones(problem);
   lam_.assign(size_, 0.0);
   eta_.assign(size_, 0.0);
   shift_.assign(size_, 0.0);
@@ -198,13 +208,14 @@ double InteriorPoint::restore_point() {
 
 int InteriorPoint::follow_path(const ContactProblem& problem, const PathSettings& settings, double* lam) {
   scale(problem, path_softness);
-  list_cones(problem);
-  double kappa = start_path(problem, settings.start), stride = 0.5;
-  const double largest = 4.0 * kappa;
+  const bool resumed = settings.resumed > 0.0 && !kept_.empty();
+  double kappa = resumed ? resume_path() : start_path(problem, settings.start), stride = 0.5;
+  const double end = resumed ? settings.resumed * kappa : settings.kappa;
+  const double largest = (resumed ? 1e3 : 4.0) * kappa;
   kept_.clear();
   int iteration = 0, corrections = 0, cautious = 0;
   bool moved = false;  // since the last point that was kept
-  for (; iteration < settings.most_iterations && kappa > settings.kappa; ++iteration) {
+  for (; iteration < settings.most_iterations && kappa > end; ++iteration) {
     const double error = path_error(problem, kappa);
     const bool near = error <= (cautious > 0 ? nearer_path : near_path);
     if (near && corrections <= (cautious > 0 ? 2 : 0)) stride = std::min(2.0 * stride, 4.0);

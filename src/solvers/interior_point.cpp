@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "articula/math/strips.hpp"
 
@@ -293,27 +294,47 @@ double InteriorPoint::velocity_error(const ContactProblem& problem) {
 }
 
 int InteriorPoint::solve(const ContactProblem& problem, const Settings& settings, double* lam) {
+  constexpr double well_inside = 0.9, centred = 0.5;
+  constexpr int most_stalled = 6;
+  constexpr int most_idle = 3;  // iterations in which rounding took what they gained
   scale(problem, smallest);
-  list_cones(problem);
-  lam_.assign(size_, 0.0);
-  eta_.assign(size_, 0.0);
-  for (int n : normals_) lam_[n] = eta_[n] = settings.start;
-  for (Cone& cone : cones_) cone.psi = settings.start;
+  scaled_.resize(size_);
+  shift_.assign(size_, 0.0);
+  kept_.clear();
+  if (!settings.resumed) {
+    list_cones(problem);
+    lam_.assign(size_, 0.0);
+    eta_.assign(size_, 0.0);
+    for (int n : normals_) lam_[n] = eta_[n] = settings.start;
+    for (Cone& cone : cones_) cone.psi = settings.start;
+  }
   int iteration = 0;
-  int stalled = 0;
-  double centring = 0.2;
+  int stalled = 0, idle = 0;
+  double centring = 0.2, best = std::numeric_limits<double>::infinity();
   for (; iteration < settings.most_iterations; ++iteration) {
     const double now = gap(problem);
     const double error = velocity_error(problem);
     if (now <= 2.0 * settings.kappa && error < 1e-13) break;
-    if (stalled > 6) break;
+    if (settings.enough > 0.0 && now < settings.enough) {
+      for (int i = 0; i < size_; ++i) scaled_[i] = unit_[i] * lam_[i];
+      const double residual = contact_residual(problem, scaled_.data());
+      idle = residual < 0.5 * best ? 0 : idle + 1;
+      if (residual < best) std::copy(scaled_.begin(), scaled_.end(), lam);
+      best = std::min(best, residual);
+      if (best <= settings.enough * problem.velocity_scale || idle == most_idle) return iteration;
+    }
+    if (stalled > most_stalled) break;
     if (!step(problem, std::max(settings.kappa, centring * now))) break;
     const double alpha = std::min(1.0, kept_of_step * longest_step(problem));
     stalled = alpha < 0.05 ? stalled + 1 : 0;
     centring = alpha > 0.9 ? settings.patience : alpha > 0.5 ? std::max(settings.patience, 0.2) : 0.8;
     advance(alpha);
+    const double kappa = gap(problem);
+    if (alpha > well_inside || path_error(problem, kappa) < centred) keep_point(kappa);
   }
-  for (int i = 0; i < size_; ++i) lam[i] = unit_[i] * lam_[i];
+  if (std::isinf(best)) {
+    for (int i = 0; i < size_; ++i) lam[i] = unit_[i] * lam_[i];
+  }
   return iteration;
 }
 

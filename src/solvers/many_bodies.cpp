@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "task.hpp"
 
@@ -95,23 +96,59 @@ bool end_inside(Task& task, bool last) {
 
 }  // namespace
 
-// Inside the cones a factor costs what it does outside. The interior point takes some tens of them; where
-// friction stops it, its central path gets past with some hundreds, and it has no other end than a solution:
-// loads that are endless there prove that biases cannot be met. Where contacts touch without a load, or hold
-// with all they can, impulses are known to the root of kappa only, and are refined.
+namespace {
+
+// Inside the cones a factor costs what it does outside, and some thirty of them lead to a solution from
+// anywhere, unless friction makes the central path turn back: it is followed round its turn by arc length.
 bool search_inside(Task& task) {
+  constexpr int most_turns = 6;
+  constexpr double past_turn = 1e-3;  // of kappa
+  ContactSolver& work = task.work;
+  work.approximate.assign(task.problem.size, 0.0);
+  work.trial.assign(task.problem.size, 0.0);
+  InteriorPoint::Settings settings{.enough = 0.1 * exact};
+  for (int turn = 0; turn < most_turns; ++turn, settings.resumed = true) {
+    task.report.iterations += work.interior_point.solve(task.problem, settings, work.trial.data());
+    if (end_inside(task, false)) return true;
+    if (!work.interior_point.can_resume()) return false;
+    task.report.iterations += work.interior_point.follow_path(
+        task.problem, {.most_iterations = 200, .resumed = past_turn}, work.trial.data());
+  }
+  return false;
+}
+
+}  // namespace
+
+// Bodies at rest go on with the impulses of the step before, where these obey the laws still and the smallest
+// are not found at once.
+bool search_pile(Task& task) {
+  constexpr int few_pivots = 3;
   ContactSolver& work = task.work;
   const ContactProblem& problem = task.problem;
-  work.approximate.assign(problem.size, 0.0);
-  const InteriorPoint::Settings attempts[] = {{}, {.most_iterations = 150, .start = 10.0, .patience = 0.3}};
-  for (const InteriorPoint::Settings& settings : attempts) {
-    work.trial.assign(problem.size, 0.0);
-    task.report.iterations += work.interior_point.solve(problem, settings, work.trial.data());
-    if (end_inside(task, false)) return true;
+  work.first.assign(task.guess, task.guess + problem.size);
+  const bool rests =
+      task.warm && contact_residual(problem, work.start.data()) <= exact * problem.velocity_scale;
+  const int most_pivots = std::exchange(task.most_pivots, rests ? few_pivots : task.most_pivots);
+  task.hasty = task.warm;
+  const Outcome outcome = settle(task, usual_softness, SolveStage::pivoting);
+  task.hasty = false;
+  task.most_pivots = most_pivots;
+  if (outcome == Outcome::solved) {
+    if (std::equal(work.first.begin(), work.first.end(), task.guess)) task.report.stage = SolveStage::guess;
+    return true;
   }
-  task.report.iterations +=
-      work.interior_point.follow_path(problem, {.kappa = 2e-11, .most_iterations = 3000}, work.trial.data());
-  if (loads_are_endless(problem, work.trial.data())) return waive_biases(task);
+  if (rests && keep_start(task)) return true;
+  return (task.warm && settle_near_start(task)) || search_inside(task);
+}
+
+// The central path gets past what stops the interior point with some hundreds of factors, and has no other
+// end than a solution: loads that are endless there prove that biases cannot be met. Where contacts touch
+// without a load, or hold with all they can, impulses are known to the root of kappa only, and are refined.
+bool follow_central_path(Task& task) {
+  ContactSolver& work = task.work;
+  task.report.iterations += work.interior_point.follow_path(
+      task.problem, {.kappa = 2e-11, .most_iterations = 3000}, work.trial.data());
+  if (loads_are_endless(task.problem, work.trial.data())) return waive_biases(task);
   return end_inside(task, true);
 }
 

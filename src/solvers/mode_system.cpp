@@ -12,7 +12,8 @@ namespace {
 
 constexpr int most_newton_steps = 30;
 constexpr int most_corrections = 12;
-constexpr double soft_precision = 1e-13;         // of velocities in equations that give way, relative
+constexpr int pile = 100;                 // rows from which on not all digits of equations are to be had
+constexpr double soft_precision = 1e-13;  // of velocities in equations that give way, relative
 constexpr double settled = 1e-12, rough = 1e-6;  // directions of forces, at the end and before
 
 bool at_upper(RowMode mode) { return mode == RowMode::upper || mode == RowMode::yield_upper; }
@@ -398,7 +399,6 @@ double ModeSystem::slowest_slip(const ContactProblem& problem, const RowMode* mo
 double ModeSystem::close_enough(const ContactProblem& problem, const RowMode* mode,
                                 const double* sigma) const {
   constexpr double close = 1e-11, of_slip = 1e-9, rounding = 2e-15;
-  constexpr int pile = 100;  // rows
   if (problem.size > pile) return close * problem.velocity_scale;
   return problem.velocity_scale *
          std::clamp(of_slip * slowest_slip(problem, mode, sigma) / problem.velocity_scale, rounding, close);
@@ -521,7 +521,7 @@ bool ModeSystem::turn_hard(const ContactProblem& problem, const RowMode* mode, S
 
 bool ModeSystem::stand_still(const ContactProblem& problem, const RowMode* mode, const SlideState* slides,
                              double* lam, double* sigma) {
-  constexpr double rounding = 2e-15;
+  const double rounding = problem.size > pile ? 1e-13 : 2e-15;
   fix_bounds(problem, mode);
   list(problem, mode, slides);
   start_from(lam);

@@ -314,6 +314,26 @@ bool conclude(Task& task, SolveStage stage) {
   return task.report.relative_residual <= exact;
 }
 
+bool keep_start(Task& task) {
+  const ContactProblem& problem = task.problem;
+  ContactSolver& work = task.work;
+  std::copy(work.start.begin(), work.start.end(), task.lam);
+  contact_velocities(problem, task.lam, task.sigma);
+  const double still = motion_tolerance(problem, task.lam);
+  read_modes(problem, task.lam, task.sigma, still, task.guess, task.slides);
+  modes_of_motion(problem, task.lam, task.sigma, still, task.mode);
+  work.still_mode.assign(task.mode, task.mode + problem.size);
+  for (int i = 0; i < problem.size; ++i) {
+    const bool carries_nothing = task.guess[i] == RowMode::free;
+    if (carries_nothing || work.still_mode[i] == RowMode::slide) work.still_mode[i] = task.guess[i];
+  }
+  work.system.begin(problem, nullptr);
+  if (!work.system.stand_still(problem, work.still_mode.data(), task.slides, task.lam, task.sigma))
+    return false;
+  judge(task, SolveStage::guess, SolveStatus::multiple);
+  return task.report.relative_residual <= exact;
+}
+
 void remember(const Task& task, Settled& settled) {
   const int n = task.problem.size;
   settled.report = task.report;

@@ -83,6 +83,11 @@ bool search(Task& task) {
   const ContactProblem& problem = task.problem;
   work.first.assign(task.guess, task.guess + problem.size);
   work.first_slides.assign(task.slides, task.slides + problem.blocks.size());
+  if (GroupFactor::serves(problem)) {
+    if (search_pile(task)) return true;
+    std::copy(work.first.begin(), work.first.end(), task.guess);
+    std::copy(work.first_slides.begin(), work.first_slides.end(), task.slides);
+  }
   bool jammed = false;  // or friction makes it seem so
   for (double softness : softnesses) {
     task.hasty = task.warm;
@@ -111,8 +116,7 @@ bool search(Task& task) {
   const bool straight = problem.law == FrictionLaw::pyramid;
   if (GroupFactor::serves(problem)) {
     if (task.warm && (straight ? continue_from_start(task) : approach_from_start())) return true;
-    if (task.warm && settle_near_start(task)) return true;
-    if (search_inside(task)) return true;
+    if (follow_central_path(task)) return true;
     // Other searches take minutes to gain the last digits.
     if (contact_residual(problem, work.approximate.data()) < nearly_solved * problem.velocity_scale)
       return false;

@@ -48,6 +48,9 @@ bool let_yield(Task& task, double softness);
 void judge(Task& task, SolveStage stage, SolveStatus status);
 // The modes of the motion. False if the solution does not stand up to the residual.
 bool conclude(Task& task, SolveStage stage);
+// The impulses that the guess came with, if they obey the laws: with the modes they have, solved exactly
+// beside them.
+bool keep_start(Task& task);
 // A solution and its report, to come back to.
 void remember(const Task& task, Settled& settled);
 void recall(const Settled& settled, Task& task);
@@ -115,8 +118,11 @@ bool settle_near_start(Task& task);
 // Friction that dilates, round after round until the laws hold, or Newton's method finds a solution nearby.
 bool dilate_on(Task& task);
 bool dilate_from_trial(Task& task);
-// The interior point, then its central path, by way of what moves; what they end at is settled nearby.
-bool search_inside(Task& task);
+// Of many bodies, by way of what moves: Newton's method, then the interior point; what that ends at is
+// settled nearby.
+bool search_pile(Task& task);
+// The central path of the interior point, for what this does not solve.
+bool follow_central_path(Task& task);
 bool refine(Task& task, double& best);
 // Gauss-Seidel from nothing, ever more sweeps, pivoted from where they came to each time.
 bool sweep_on(Task& task, int most_sweeps, double& best);

@@ -20,9 +20,10 @@ namespace {
 int contact_capacity(const collision::Colliders& colliders, int wanted) {
   if (wanted > 0) return wanted;
   const std::size_t n = colliders.list().size();
-  constexpr std::size_t passing = 8;  // beside the four contacts of a pair
-  const std::size_t pairs = colliders.swept() ? 16 * n : 4 * colliders.pairs().size() + passing;
-  return static_cast<int>(std::min(pairs, 64 + 12 * n));
+  constexpr std::size_t passing = 8;  // beside the contacts of pairs
+  const std::size_t pairs =
+      colliders.swept() ? 16 * n : collision::max_contact_points * colliders.pairs().size() + passing;
+  return static_cast<int>(std::min(pairs, 64 + 16 * n));
 }
 
 // A bound on the speed of every point of a collider, from the links' velocities for `v`.

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <span>
+
 #include "articula/collision/queries.hpp"
 #include "articula/error.hpp"
 #include "articula/model/builder.hpp"
@@ -431,7 +433,7 @@ TEST(height_field, flat_ground_carries_a_box_at_its_four_corners) {
   const Placement at{Mat3::identity(), Vec3(0.07, -0.11, 0.199)};
   ContactPoint points[max_contact_points];
   ASSERT_EQ(collide(box, at, field, {}, 0.0, points), 4);
-  for (const ContactPoint& p : points) {
+  for (const ContactPoint& p : std::span(points, 4)) {
     EXPECT_NEAR(p.distance, -0.001, 1e-12);
     EXPECT_NEAR(std::abs(p.position[0] - 0.07), 0.4, 1e-12);
     EXPECT_NEAR(std::abs(p.position[1] + 0.11), 0.3, 1e-12);

@@ -13,8 +13,10 @@ inline constexpr double flat_cosine = 1 - 0.5 * flat_angle * flat_angle;
 // Two lines (edges, capsules, sides of cylinders) this close to parallel touch along their overlap: two
 // points.
 inline constexpr double parallel_angle = 1e-3;
-// At most this many points per pair: the deepest and those that span the widest area.
-inline constexpr int max_contact_points = 4;
+// Points per pair. Two boxes that lie on each other have all corners of what the faces share, or bodies at
+// rest would rock from one choice of them to the next. Others have at most the usual number: the deepest and
+// those that span the widest area.
+inline constexpr int max_contact_points = 8, usual_contact_points = 4;
 
 // How the normal of a contact follows from the two shapes.
 //   features   the nearest (or deepest) points of the two features

@@ -26,6 +26,8 @@ class InteriorPoint {
     int most_iterations = 60;
     double start = 1.0;      // impulses, velocities and slacks at the beginning
     double patience = 0.02;  // by how much kappa shrinks after a full step; nearer to 1 is safer and slower
+    double enough = 0.0;  // relative residual of the laws that ends it; then the best impulses are the result
+    bool resumed = false;  // from where the path below has come to
   };
   // lam (size) is the result, whatever it was. Returns the number of iterations; the last lam is finite
   // always.
@@ -37,7 +39,11 @@ class InteriorPoint {
     double kappa = 1e-13;
     int most_iterations = 1000;
     double start = 1.0;  // impulses at the beginning
+    // From the last point of `solve` that was near the path without a shift, to this part of its kappa; 0:
+    // from the start.
+    double resumed = 0.0;
   };
+  bool can_resume() const { return !kept_.empty(); }
   int follow_path(const ContactProblem& problem, const PathSettings& settings, double* lam);
 
  private:
@@ -72,6 +78,7 @@ class InteriorPoint {
   void assemble(const ContactProblem& problem, double kappa);
   void recover_velocities(double kappa, double dkappa);
   void advance(double alpha);
+  double resume_path();
   double start_path(const ContactProblem& problem, double impulse);
   double path_error(const ContactProblem& problem, double kappa);
   double turn_along(double stride, std::vector<double>& step);
@@ -91,7 +98,7 @@ class InteriorPoint {
   std::vector<double> by_kappa_, shift_, tangent_, metric_, kept_;  // of the path
   std::vector<int> normals_;
   static constexpr double one_ = 1.0;
-  static constexpr double newton_precision = 1e-9;  // of directions
+  static constexpr double newton_precision = 1e-14;  // of directions
   LuFactor lu_;
   GroupFactor grouped_;  // in place of it, and of G_, for many bodies
   bool by_groups_ = false;
