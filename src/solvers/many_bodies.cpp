@@ -94,10 +94,6 @@ bool end_inside(Task& task, bool last) {
   return last && dilate_from_trial(task);
 }
 
-}  // namespace
-
-namespace {
-
 // Inside the cones a factor costs what it does outside, and some thirty of them lead to a solution from
 // anywhere, unless friction makes the central path turn back: it is followed round its turn by arc length.
 bool search_inside(Task& task) {
@@ -125,7 +121,6 @@ bool search_pile(Task& task) {
   constexpr int few_pivots = 3;
   ContactSolver& work = task.work;
   const ContactProblem& problem = task.problem;
-  work.first.assign(task.guess, task.guess + problem.size);
   const bool rests =
       task.warm && contact_residual(problem, work.start.data()) <= exact * problem.velocity_scale;
   const int most_pivots = std::exchange(task.most_pivots, rests ? few_pivots : task.most_pivots);

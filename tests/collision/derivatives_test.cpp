@@ -479,6 +479,26 @@ TEST(contact_frame, rates_agree_with_differences) {
   }
 }
 
+// Floors, walls and what lies flat: impulses along tangents are guesses for the next step, which would be
+// wrong if these turned by rounding.
+TEST(contact_frame, rounding_does_not_turn_the_tangents_of_what_lies_along_an_axis) {
+  Random random(6);
+  for (int axis = 0; axis < 3; ++axis) {
+    for (const double side : {-1.0, 1.0}) {
+      const Vector3 n = side * Vector3::Unit(axis);
+      for (const auto frame : {cone_frame, pyramid_frame}) {
+        const ContactFrame flat = frame(Vec3(n));
+        for (int i = 0; i < 50; ++i) {
+          const Vector3 near = (n + 1e-9 * random_direction(random)).normalized();
+          const ContactFrame tilted = frame(Vec3(near));
+          EXPECT_LT((tilted.t1.eigen() - flat.t1.eigen()).norm(), 1e-7);
+          EXPECT_LT((tilted.t2.eigen() - flat.t2.eigen()).norm(), 1e-7);
+        }
+      }
+    }
+  }
+}
+
 // Friction of a pyramid is mu along its tangents only: that should be where people push.
 TEST(contact_frame, pyramids_stand_along_the_axes_of_floors_and_walls_and_along_slopes) {
   for (const Vector3& axis : {Vector3(1, 0, 0), Vector3(0, 1, 0), Vector3(0, 0, 1)}) {

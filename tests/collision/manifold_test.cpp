@@ -57,6 +57,24 @@ TEST(manifold, a_box_lying_on_a_box_stands_on_four_points_with_the_mean_normal) 
   }
 }
 
+// A square on one like it, turned by an angle: an octagon, whose corners lie in pairs on the edges of both.
+// All of them count, or which do would change with the slightest tilt.
+TEST(manifold, a_box_turned_on_another_touches_in_all_corners_of_what_they_share) {
+  for (const double angle : {0.3, 0.7, 1.2}) {
+    for (const double tilt : {0.0, 1e-7, -1e-7, 1e-5}) {
+      const Result r = contacts(Shape::box(0.1, 0.1, 0.1), {}, Shape::box(0.1, 0.1, 0.1),
+                                at(0, 0, 0.1999, Vector3(tilt, 0, angle)));
+      ASSERT_EQ(r.count, 8) << angle << " " << tilt;
+      for (int i = 0; i < 8; ++i) {
+        const Vector3 p = r.points[i].position.eigen();
+        const Vector3 turned = Eigen::AngleAxisd(-angle, Vector3::UnitZ()) * p;
+        EXPECT_NEAR(p.head<2>().lpNorm<Eigen::Infinity>(), 0.1, 1e-5);
+        EXPECT_NEAR(turned.head<2>().lpNorm<Eigen::Infinity>(), 0.1, 1e-5);
+      }
+    }
+  }
+}
+
 TEST(manifold, equal_boxes_exactly_on_each_other_touch_in_four_corners) {
   const Shape box = Shape::box(0.5, 0.5, 0.5);
   const Result r = contacts(box, {}, box, at(0, 0, 1));
