@@ -12,6 +12,7 @@
 #include "articula/model/builder.hpp"
 #include "articula/simulation/disturbed_step.hpp"
 #include "cli/gradient_check.hpp"
+#include "tests/support/effort.hpp"
 
 namespace articula::cli {
 namespace {
@@ -449,7 +450,8 @@ TEST(gradient_check, holds_slack_that_biases_were_granted_beside_what_slides) {
     GradientCheck check(model, law);
     std::vector<BlockResult> blocks;
     int granted = 0;
-    for (int i = 0; i < 12; ++i) {
+    const int states = testing::sanitized ? 2 : 8;
+    for (int i = 0; i < states; ++i) {
       State state = neutral_state(model);
       state.q[0] = 1e-4 * (i % 5 - 2);
       state.q[2] += 3e-4 * (i % 3);
@@ -462,7 +464,7 @@ TEST(gradient_check, holds_slack_that_biases_were_granted_beside_what_slides) {
         EXPECT_LE(blocks[k].frozen_error, 1e-6) << i << " " << block_names()[k];
       }
     }
-    EXPECT_GE(granted, 6) << "the case that this is about";
+    EXPECT_GE(granted, states / 2) << "the case that this is about";
   }
 }
 
