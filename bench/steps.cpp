@@ -174,7 +174,7 @@ class BatchRace {
   // processes as much as two threads: the least of short runs taken in turns are compared.
   void compare() {
     double alone = time(one_), both = time(two_);
-    for (int turn = 1; turn < 8; ++turn) {
+    for (int turn = 1; turn < 5; ++turn) {
       alone = std::min(alone, time(one_));
       both = std::min(both, time(two_));
     }
@@ -184,7 +184,7 @@ class BatchRace {
   StepFigure speedup() const { return {name_ + "/batch2/speedup", median(speedups_), "1"}; }
 
  private:
-  static constexpr int environments = 64, shortest = 40;
+  static constexpr int environments = 64, shortest = 20;
 
   double time(const Batch& batch) const {
     BatchState x = batch.repeat(start_);
