@@ -131,7 +131,7 @@ WarmStart warm_from_bytes(const py::bytes& given) {
     std::memcpy(warm.entries.data(), bytes.data() + header_bytes, bytes.size() - header_bytes);
   for (const Entry& entry : warm.entries) {
     bool sound = entry.rows <= 6;
-    for (const RowMode mode : entry.mode) sound = sound && mode <= RowMode::yield;
+    for (const RowMode mode : entry.mode) sound = sound && mode <= RowMode::yield_lower;
     if (!sound) throw Error("this is no pickled warm start of this version");
   }
   return warm;

@@ -381,6 +381,20 @@ def test_states_warm_starts_simulations_and_batches_pickle(hopper):
     assert same_bits(states.q, batch.neutral_states().q)
 
 
+@pytest.mark.parametrize("contact", ["lcp", "ncp"])
+def test_warm_starts_of_all_modes_pickle(contact):
+    model = art.load("stack")
+    sim = art.Simulation(model, contact=contact)
+    x = model.neutral_state()
+    x.v = np.random.default_rng(2).uniform(-0.5, 0.5, model.nv)
+    step = sim.step(x)
+    for _ in range(60):
+        again = pickle.loads(pickle.dumps(step.warm))
+        assert pickle.dumps(again) == pickle.dumps(step.warm)
+        step = sim.step(step.next, None, step.warm)
+    assert sim.step(step.next, None, again).ok
+
+
 def test_steps_do_not_pickle_and_say_so(hopper):
     with pytest.raises(TypeError):
         pickle.dumps(art.Simulation(hopper).step(hopper.neutral_state()))
