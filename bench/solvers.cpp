@@ -120,7 +120,10 @@ void solve_apart(const std::vector<Sourced>& batch, const Solve& solve, Tally& t
 class Runner {
  public:
   Runner(const Pass& pass, double seconds, const SolverOptions& options)
-      : pass_(pass), options_(options), next_(pass.set->open(pass.law)), seconds_(seconds) {
+      : pass_(pass),
+        options_(options),
+        next_(pass.set->open(pass.law)),
+        seconds_(seconds) {
     for (const Contestant* contestant : pass.solvers)
       label_ += (label_.empty() ? pass.set->name + " " : "+") + contestant->name;
   }
@@ -160,11 +163,9 @@ class Runner {
           continue;
         }
         outcomes.clear();
-        for (const Sourced& s : batch)
-          outcomes.push_back(attempt(s.problem.view(gravity_step), solvers[k]));
+        for (const Sourced& s : batch) outcomes.push_back(attempt(s.problem.view(gravity_step), solvers[k]));
         const std::lock_guard lock(mutex_);
-        for (std::size_t i = 0; i < batch.size(); ++i)
-          count(*pass_.tallies[k], outcomes[i], batch[i].origin);
+        for (std::size_t i = 0; i < batch.size(); ++i) count(*pass_.tallies[k], outcomes[i], batch[i].origin);
       }
       const std::lock_guard lock(mutex_);
       done_ += static_cast<int>(batch.size());

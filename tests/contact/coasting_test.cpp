@@ -55,9 +55,11 @@ TEST(coasting, derivatives_by_friction_and_time_step) {
   }
 }
 
-// A ball that hits the cart from the front turns it round: its friction has a row after all, and changes side.
+// A ball that hits the cart from the front turns it round: its friction has a row after all, and changes
+// side.
 TEST(coasting, what_is_turned_round_has_a_row) {
-  const Model model = cart(R"(<body pos="0.2001 0 0"><joint type="slide" axis="1 0 0"/><geom size="0.1" mass="10"/></body>)");
+  const Model model =
+      cart(R"(<body pos="0.2001 0 0"><joint type="slide" axis="1 0 0"/><geom size="0.1" mass="10"/></body>)");
   for (const Contact law : {Contact::lcp, Contact::ncp}) {
     const Simulation simulation(model, {.contact = law});
     State x = neutral_state(model);
