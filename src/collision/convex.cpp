@@ -551,6 +551,8 @@ void overlapping(const ConvexPair& pair, const GjkResult& g, ConvexDistance& res
       break;
     }
   }
+  // No face has a direction: numbers overflow, or all faces are slivers.
+  if (!polished && best_face < 0) return out_of_thin(pair, g, P, result);
   const bool exact = result.exact;
   if (!polished) finish_on_face(pair, P, best_face, result);
   result.exact = exact;

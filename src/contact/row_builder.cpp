@@ -199,16 +199,21 @@ void ContactRows::Builder::equalities() {
   }
 }
 
-// Points of two bodies coincide, phi = p_2 - p_1; welded frames also turn alike, phi = log(R_2 R_1^T). Places
-// are differences from the reference points of their trees: what closes a loop of one robot does not depend
-// on where it is, to the last digit.
+// Points of two bodies coincide, phi = p_2 - p_1; welded frames also turn alike, phi = log(R_2 R_1^T). The
+// bodies' velocities are compared at one place, halfway between the points: then impulses keep the angular
+// momentum, and a base that both bodies share moves no row, however far the loop is open. phi itself turns
+// with the mean of the two bodies, by h |w| |phi| in a step.
+// Places are differences from the reference points of their trees: what closes a loop of one robot does not
+// depend on where it is, to the last digit.
 void ContactRows::Builder::join_bodies(const EqualityConstraint& equality, int number) {
   const int a = equality.first.link, b = equality.second.link;
   const auto placed = [&](const Anchor& anchor) {
     return Placement{data.link_R[anchor.link], data.link_r[anchor.link]} * anchor.in_link;
   };
   const Placement first = placed(equality.first), second = placed(equality.second);
-  const Vec3 gap = (second.p - first.p) + (data.link_reference[b] - data.link_reference[a]);
+  const Vec3 between = data.link_reference[b] - data.link_reference[a];
+  const Vec3 gap = (second.p - first.p) + between;
+  const Vec3 from_a = first.p + gap * 0.5, from_b = from_a - between;
   const int tree_a = constraints.tree_of_link[a], tree_b = constraints.tree_of_link[b];
   if (tree_a < 0 && tree_b < 0) return;
   const bool weld = equality.type == EqualityType::weld;
@@ -224,9 +229,9 @@ void ContactRows::Builder::join_bodies(const EqualityConstraint& equality, int n
     for (int i = 0; i < 3; ++i) axes.add(Mat3::diagonal(scale).column(i), part == 1);
     Quad& quad = open_quad(tree_a, tree_b);
     quad.rows = 3;
-    add_motion(quad, a, first.p, axes, -1.0);
-    add_motion(quad, b, second.p, axes, 1.0);
-    const Lanes now = velocity_now(a, first.p, b, second.p, axes);
+    add_motion(quad, a, from_a, axes, -1.0);
+    add_motion(quad, b, from_b, axes, 1.0);
+    const Lanes now = velocity_now(a, from_a, b, from_b, axes);
     quad.bias = carried(quad, now);
     errors[part] = phi;
     norm2 += squared_norm(phi);

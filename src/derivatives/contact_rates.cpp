@@ -156,8 +156,9 @@ void ContactRates::add_join(const Item& item) {
     return Placement{before_->link_R[anchor.link], before_->link_r[anchor.link]} * anchor.in_link;
   };
   const Placement first = placed(equality.first), second = placed(equality.second);
-  const Vec3 gap = (second.p - first.p) + (before_->link_reference[equality.second.link] -
-                                           before_->link_reference[equality.first.link]);
+  const Vec3 between =
+      before_->link_reference[equality.second.link] - before_->link_reference[equality.first.link];
+  const Vec3 gap = (second.p - first.p) + between;
   for (int part = 0; part < item.rows / 3; ++part) {
     Join& j = joins_.emplace_back();
     j.row = work_->rows.row_of(item) + 3 * part;
@@ -165,10 +166,11 @@ void ContactRates::add_join(const Item& item) {
     j.body_b = s.links[equality.second.link].body;
     list_body(j.body_a);
     list_body(j.body_b);
-    j.r_a = first.p;
-    j.r_b = second.p;
-    j.W_a = velocity(*after_, j.body_a).angular;
-    j.W_b = velocity(*after_, j.body_b).angular;
+    j.x_a = first.p;
+    j.x_b = second.p;
+    j.r_a = first.p + gap * 0.5;
+    j.r_b = j.r_a - between;
+    j.w = velocity(*after_, j.body_b).angular - velocity(*after_, j.body_a).angular;
     j.lam = load3(work_->rows.lam.data() + j.row);
     j.turning = part == 1;
     j.scale = j.turning ? equality.torque_scale : 1.0;
@@ -387,11 +389,12 @@ void ContactRates::join_along(const Join& j, const BodyRate* bodies, Force* dF, 
     const Vec3 dphi = j.phi_by_b * b.Z.angular + j.phi_by_a * a.Z.angular;
     change = (b.dV.angular - a.dV.angular) * j.scale + j.slope * dphi;
   } else {
-    const Vec3 x_a = point_velocity(a.Z, j.r_a), x_b = point_velocity(b.Z, j.r_b);
-    change = point_velocity(b.dV, j.r_b) + cross(j.W_b, x_b) - point_velocity(a.dV, j.r_a) -
-             cross(j.W_a, x_a) + j.slope * (x_b - x_a);
-    dF[j.body_b].moment += cross(x_b, j.lam);
-    dF[j.body_a].moment -= cross(x_a, j.lam);
+    const Vec3 dx_a = point_velocity(a.Z, j.x_a), dx_b = point_velocity(b.Z, j.x_b);
+    const Vec3 dp = (dx_a + dx_b) * 0.5, moment = cross(dp, j.lam);
+    change =
+        point_velocity(b.dV, j.r_b) - point_velocity(a.dV, j.r_a) + cross(j.w, dp) + j.slope * (dx_b - dx_a);
+    dF[j.body_b].moment += moment;
+    dF[j.body_a].moment -= moment;
   }
   for (int i = 0; i < 3; ++i) dsigma[j.row + i] += change[i];
 }
@@ -407,11 +410,11 @@ void ContactRates::join_against(const Join& j, const Motion* Y, const double* si
     b.Z.moment += transpose_times(j.phi_by_b, phi_bar);
     return;
   }
-  // (W x x) . bar = x . (bar x W);   Y . (x x lam) = x . (lam x Y)
-  const Vec3 xb_bar = cross(bar, j.W_b) + phi_bar + cross(j.lam, Y[j.body_b].angular);
-  const Vec3 xa_bar = -(cross(bar, j.W_a) + phi_bar + cross(j.lam, Y[j.body_a].angular));
-  b.Z += Force{cross(j.r_b, xb_bar), xb_bar};
-  a.Z += Force{cross(j.r_a, xa_bar), xa_bar};
+  // (w x dp) . bar = dp . (bar x w);   Y . (dp x lam) = dp . (lam x Y)
+  const Vec3 p_bar = cross(bar, j.w) + cross(j.lam, Y[j.body_b].angular - Y[j.body_a].angular);
+  const Vec3 xb_bar = p_bar * 0.5 + phi_bar, xa_bar = p_bar * 0.5 - phi_bar;
+  b.Z += Force{cross(j.x_b, xb_bar), xb_bar};
+  a.Z += Force{cross(j.x_a, xa_bar), xa_bar};
   b.dV += Force{cross(j.r_b, bar), bar};
   a.dV -= Force{cross(j.r_a, bar), bar};
 }
@@ -443,6 +446,15 @@ void ContactRates::against(const Motion* Y, const double* sigma_bar, const doubl
   }
 }
 
+// What a moment on a body is at the dofs that move it.
+void ContactRates::add_moment_column(int body, Vec3 moment, double* column, int stride) const {
+  const Structure& s = model_->structure();
+  const LinkIndex& link = s.links[s.bodies[body].link];
+  if (link.dof_begin == link.dof_end) return;
+  for (int d = link.dof_end - 1; d >= 0; d = s.dofs[d].parent)
+    column[static_cast<std::size_t>(d) * stride] += dot(before_->S[d].angular, moment);
+}
+
 void ContactRates::add_join_columns(const Join& j, double scale, RowMatrixRef sigma_by_q, double* residual,
                                     int stride) const {
   const Structure& s = model_->structure();
@@ -450,22 +462,22 @@ void ContactRates::add_join_columns(const Join& j, double scale, RowMatrixRef si
     const int body = side == 0 ? j.body_a : j.body_b;
     const LinkIndex& link = s.links[s.bodies[body].link];
     if (link.dof_begin == link.dof_end) continue;
-    const Vec3 r = side == 0 ? j.r_a : j.r_b, W = side == 0 ? j.W_a : j.W_b;
+    const Vec3 at = side == 0 ? j.x_a : j.x_b, r = side == 0 ? j.r_a : j.r_b;
     const double sign = side == 0 ? -1.0 : 1.0;
     const Motion V = velocity(*after_, body);
     for (int e = link.dof_end - 1; e >= 0; e = s.dofs[e].parent) {
       const Motion& S = before_->S[e];
       const Motion dV = cross(S, V) + after_->psi_dot[e];
-      const Vec3 x = point_velocity(S, r);
+      const Vec3 dx = point_velocity(S, at), dp = dx * 0.5;
       Vec3 change;
       if (j.turning) {
         change =
             dV.angular * (sign * j.scale) + j.slope * ((side == 0 ? j.phi_by_a : j.phi_by_b) * S.angular);
       } else {
-        change = (point_velocity(dV, r) + cross(W, x) + j.slope * x) * sign;
-        const Vec3 moment = cross(x, j.lam) * (sign * scale);
-        for (int d = link.dof_end - 1; d >= 0; d = s.dofs[d].parent)
-          residual[static_cast<std::size_t>(d) * stride + e] += dot(before_->S[d].angular, moment);
+        change = (point_velocity(dV, r) + j.slope * dx) * sign + cross(j.w, dp);
+        const Vec3 moment = cross(dp, j.lam) * scale;
+        add_moment_column(j.body_b, moment, residual + e, stride);
+        add_moment_column(j.body_a, -moment, residual + e, stride);
       }
       for (int i = 0; i < 3; ++i) sigma_by_q(j.row + i, e) += change[i];
     }

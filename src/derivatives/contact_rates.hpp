@@ -9,6 +9,8 @@
 //   du = dV_B(p) - dV_A(p) + w x dp,      dw = dW_B - dW_A            (kinematic, and p moving over both)
 //   dsigma_i = a_i . du + da_i . u,  da_i = (frame rate) dn,  ds_N = dphi / h  or  e (n . du' + dn . u')
 //   dF_B = (r x df + dp x f + dm, df),   df = sum lam_i da_i,   dF_A = -(the same about A's reference point)
+// Joined points x_A, x_B have p = (x_A + x_B)/2, phi = x_B - x_A and the axes of the world:
+//   dsigma = du + ds,  ds = (ds/dphi) dphi,  dF_B = (dp x f, 0) = -dF_A
 // `against` is the transpose of `along`, line by line.
 
 #include "articula/dynamics/rnea_derivatives.hpp"
@@ -99,8 +101,9 @@ class ContactRates {
  private:
   struct Join {
     int row = 0, body_a = 0, body_b = 0;
-    Vec3 r_a, r_b;  // of the points, from the reference points
-    Vec3 W_a, W_b;  // angular velocities at v+
+    Vec3 x_a, x_b;  // the points, from the reference points
+    Vec3 r_a, r_b;  // of p, halfway between them
+    Vec3 w;         // relative turning at v+
     Vec3 lam, phi;
     bool turning = false;
     double scale = 1.0;
@@ -131,6 +134,7 @@ class ContactRates {
   void touch_against(const Touch& t, const Motion* Y, const double* sigma_bar, BodyRateBar* bodies) const;
   void join_along(const Join& j, const BodyRate* bodies, Force* dF, double* dsigma) const;
   void join_against(const Join& j, const Motion* Y, const double* sigma_bar, BodyRateBar* bodies) const;
+  void add_moment_column(int body, Vec3 moment, double* column, int stride) const;
   void add_join_columns(const Join& j, double scale, RowMatrixRef sigma_by_q, double* residual,
                         int stride) const;
   double curved(const Scalar& scalar, const double* x, const double* y) const;

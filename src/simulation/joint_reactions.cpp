@@ -56,8 +56,9 @@ Matrix6X joint_reactions(const Simulation& simulation, const Step& step) {
     wrenches.add(s.geometries[c.geometry_b].link, c.position, c.impulse, c.torque_impulse, 1.0 / h);
   }
   for (const StepLoop& loop : step.loops) {
-    wrenches.add(loop.link_a, loop.position_a, loop.impulse, loop.torque_impulse, -1.0 / h);
-    wrenches.add(loop.link_b, loop.position_b, loop.impulse, loop.torque_impulse, 1.0 / h);
+    const Vector3 between = 0.5 * (loop.position_a + loop.position_b);
+    wrenches.add(loop.link_a, between, loop.impulse, loop.torque_impulse, -1.0 / h);
+    wrenches.add(loop.link_b, between, loop.impulse, loop.torque_impulse, 1.0 / h);
   }
   wrenches.add(motion.forces.drag);
   wrenches.add(motion.forces.thrust);

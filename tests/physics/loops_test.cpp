@@ -137,6 +137,81 @@ TEST(loops, of_a_tilted_four_bar_linkage_that_races_stay_closed) {
   check_loops(model, neutral_state(model), speed, {.dt = 0.002, .moving = 500, .resting = 40000});
 }
 
+// A planar linkage on a box that flies: its loop is closed in space, and one of its three rows says nothing.
+Model flying_linkage() {
+  return build(parse_mjcf(R"(
+    <mujoco>
+      <option timestep="0.003" gravity="0 0 0"/>
+      <default>
+        <joint axis="0 1 0" damping="0.05"/>
+        <geom contype="0" conaffinity="0"/>
+      </default>
+      <worldbody>
+        <body name="base">
+          <freejoint/>
+          <geom type="box" size="0.25 0.1 0.04" mass="3"/>
+          <body name="rocker" pos="0.15 0 0.05">
+            <joint/>
+            <geom type="capsule" fromto="0 0 0 0 0 0.3" size="0.02" mass="0.3"/>
+          </body>
+          <body pos="-0.15 0 0.05">
+            <joint/>
+            <geom type="capsule" fromto="0 0 0 0 0 0.12" size="0.02" mass="0.3"/>
+            <body name="bar" pos="0 0 0.12">
+              <joint/>
+              <geom type="capsule" fromto="0 0 0 0.3 0 0.18" size="0.02" mass="0.3"/>
+            </body>
+          </body>
+        </body>
+      </worldbody>
+      <equality><connect body1="bar" body2="rocker" anchor="0.3 0 0.18"/></equality>
+    </mujoco>)"));
+}
+
+State flying(const Model& model, double speed) {
+  State x = neutral_state(model);
+  x.q.segment<4>(3) = Eigen::Vector4d(0.9, 0.3, -0.2, 0.1).normalized();
+  x.v << 0.1, 0.2, -0.1, 0.5, 1.5, -0.8, speed, -0.7 * speed, 0.4 * speed;
+  return x;
+}
+
+// What both bodies of a loop ride on moves no row of it, however far it is open: impulses keep the momentum.
+TEST(loops, are_not_moved_by_the_base_that_they_ride_on) {
+  const Model model = flying_linkage();
+  StepWorkspace workspace(model, complete(model, {}));
+  State x = flying(model, 3.0);
+  x.q[7] += 0.01;  // 3 mm
+  Step step;
+  workspace.step(x, {}, step);
+  ASSERT_GT((step.loops[0].position_a - step.loops[0].position_b).norm(), 2e-3);
+  const ContactRows& rows = workspace.contact->rows;
+  std::vector<double> velocity(rows.size());
+  for (int d = 0; d < 6; ++d) {
+    rows.velocities(VectorX::Unit(model.nv(), d), velocity.data());
+    for (const Item& item : rows.items()) {
+      if (item.kind != RowKind::equality) continue;
+      for (int i = 0; i < item.rows; ++i) EXPECT_NEAR(velocity[rows.row_of(item) + i], 0.0, 1e-15) << d;
+    }
+  }
+}
+
+TEST(loops, of_a_planar_linkage_hold_in_its_plane_alone_wherever_it_flies) {
+  const Model model = flying_linkage();
+  for (const Contact law : {Contact::ncp, Contact::lcp}) {
+    for (const double speed : {1.0, 4.0, 10.0}) {
+      const Simulation simulation(model, {.contact = law});
+      Step step;
+      step.next = flying(model, speed);
+      for (int i = 0; i < 200; ++i) {
+        simulation.step(step.next, step.input, step);
+        ASSERT_EQ(step.report.contact, SolveStatus::solved) << speed << " " << i;
+        if (i > 0) ASSERT_LT(step.loops[0].impulse.norm(), 0.05) << speed << " " << i;
+        ASSERT_FALSE(simulation.jacobians(step).certificate.one_sided) << speed << " " << i;
+      }
+    }
+  }
+}
+
 // No faster than recovery_speed, and straight.
 TEST(loops, that_start_open_close_along_their_error) {
   const Model model = build(parse_mjcf(R"(

@@ -3,9 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 
 #include "articula/collision/narrowphase.hpp"
+#include "articula/io/mjcf.hpp"
+#include "articula/model/builder.hpp"
+#include "articula/simulation/simulation.hpp"
 #include "tests/support/disturbed_step.hpp"
 #include "tests/support/random_tree.hpp"
 
@@ -140,6 +144,25 @@ TEST(passing, derivatives_follow_the_features_that_meet) {
         carried = std::max(carried, stepped.work.rows.lam[stepped.work.rows.row_of(item)]);
     }
     EXPECT_GT(carried, 0.1);
+  }
+}
+
+// Numbers whose squares overflow: a step has a status or an end, and looks at nothing that is not there.
+TEST(passing, speeds_without_bounds_end_in_a_status) {
+  const Model model = build(parse_mjcf(R"(<mujoco><option timestep="0.002"/><worldbody>
+      <body><freejoint/><geom type="box" size="0.1 0.08 0.12" mass="1"/></body>
+      <body pos="0.21 0 0"><freejoint/><geom type="capsule" size="0.05 0.1" euler="80 20 0" mass="1"/></body>
+      <body pos="0 0.2 0.01"><freejoint/><geom type="box" size="0.1 0.1 0.1" euler="5 7 9" mass="1"/></body>
+      </worldbody></mujoco>)"));
+  std::mt19937 random(8);
+  for (const Contact law : {Contact::ncp, Contact::lcp}) {
+    const Simulation simulation(model, {.contact = law});
+    for (int power = 6; power < 300; power += 2) {
+      State x = neutral_state(model);
+      x.v = std::pow(10.0, power) * uniform_vector(random, model.nv(), 1.0);
+      const Step step = simulation.step(x);
+      EXPECT_TRUE(step.next.q.allFinite() && step.next.v.allFinite()) << power;
+    }
   }
 }
 

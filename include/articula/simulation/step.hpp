@@ -28,11 +28,12 @@ struct StepContact {
 // "floor, left_foot"; geometries without a name by number and body.
 std::string contact_name(const Model& model, const StepContact& contact);
 
-// A loop (connect, weld) and what holds it closed: impulses on its second body, their opposites on the first.
+// A loop (connect, weld) and what holds it closed: impulses on its second body, their opposites on the first,
+// halfway between the two points.
 struct StepLoop {
   int equality = 0;  // in Description::equalities
   int link_a = 0, link_b = 0;
-  Vector3 position_a, position_b;            // m, where it acts
+  Vector3 position_a, position_b;            // m, the points of the two bodies
   Vector3 impulse = Vector3::Zero();         // N s, world axes
   Vector3 torque_impulse = Vector3::Zero();  // N m s
 };
