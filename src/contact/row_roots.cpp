@@ -10,6 +10,7 @@ namespace articula {
 namespace {
 
 constexpr int many_rows = 100, many_trees = 16;  // fewer make no pile: products with G cost less
+constexpr int far_more_rows = 8;                 // than velocities: even of one tree
 
 }  // namespace
 
@@ -33,6 +34,15 @@ int ContactRows::count_trees(const Island& island) {
     }
   }
   return std::accumulate(group_of_tree_.begin(), group_of_tree_.end(), 0);
+}
+
+// Whether there are far more rows than velocities of the trees that were counted last.
+bool ContactRows::outnumber(const Island& island) const {
+  int columns = 0;
+  for (std::size_t tree = 0; tree < group_of_tree_.size(); ++tree) {
+    if (group_of_tree_[tree] > 0) columns += constraints_->trees[tree].width();
+  }
+  return island.rows > far_more_rows * columns;
 }
 
 // The trees of an island, in the order in which its blocks have them.
@@ -78,7 +88,7 @@ void ContactRows::find_roots() {
   root_sides_.resize(blocks_.size());
   for (Island& island : islands_) {
     island.roots = -1;
-    if (island.rows <= many_rows || count_trees(island) < many_trees) continue;
+    if (island.rows <= many_rows || !(count_trees(island) >= many_trees || outnumber(island))) continue;
     island.roots = static_cast<int>(roots_.size());
     roots_.emplace_back();
     begins += constraints_->trees.size() + 1;

@@ -234,6 +234,7 @@ class ContactRows {
   void reserve_roots(int most_quads, int widest);
   void find_roots();
   int count_trees(const Island& island);
+  bool outnumber(const Island& island) const;
   void number_groups(const Island& island);
   void copy_roots(const Item& item, std::array<RowRoots::Side, 2>& sides);
   void fill_problem(const Island& island);
