@@ -11,6 +11,7 @@
 #include "articula/dynamics/saturation.hpp"
 #include "articula/kinematics/manifold.hpp"
 #include "articula/kinematics/motion.hpp"
+#include "servo_search.hpp"
 #include "warm_start.hpp"
 
 namespace articula {
@@ -373,8 +374,8 @@ bool outran(const Model& model, Data& data, ImpulseWork& work, double h) {
 }
 
 constexpr int most_passes = 5;
-// Of servos that change sides: all at once for a while, then one by one.
-constexpr int turns_together = 6, most_turns = 40;
+// Of servos that change sides: all at once for a while, then one by one, then with the modes of rows.
+constexpr int turns_together = 6, turns_alone = 40, most_turns = 42;
 constexpr double everything = std::numeric_limits<double>::infinity();  // a speed at which nothing parts
 
 }  // namespace
@@ -429,6 +430,7 @@ StepReport take_step(const Model& model, Data& data, ImpulseWork& work, const Im
   };
   bool cold = !settings.warm_start || !guesses(warm);
   bool faster = true, settled = true;
+  std::optional<SolveStatus> together;  // of servos and rows, if they were solved so
   for (int pass = 0, turns = 0; pass < most_passes;) {
     if (faster)
       report.overflow =
@@ -452,7 +454,7 @@ StepReport take_step(const Model& model, Data& data, ImpulseWork& work, const Im
     const bool guess = (again ? guesses(work.again) : !cold) &&
                        read_warm_start(again ? work.again : warm, work.rows, gravity_step);
     cold = cold || (!again && !guess);
-    solve_islands(work, gravity_step, guess, cold, report);
+    solve_islands(work, gravity_step, guess, cold && !together, report);
     apply_impulses(model, data, work);
     if (!work.v_next.allFinite()) break;
     // Without rows v+ is v_free: nothing is faster than expected, nor missing, but features may pass.
@@ -481,6 +483,9 @@ StepReport take_step(const Model& model, Data& data, ImpulseWork& work, const Im
     propagate_motion(model, data, state.v.data(), nullptr);
     ++(saturates ? turns : pass);
     if (!saturates) continue;
+    if (turns > turns_alone)
+      together = find_sides_together(model, data, work, row_settings, input, state, gravity_step, cold,
+                                     report.iterations);
     report.status = free_velocity_again(model, data, work.free, h, input, work.v_free, work.free.saturation);
     if (report.status != StepStatus::ok) return report;
   }
@@ -488,6 +493,7 @@ StepReport take_step(const Model& model, Data& data, ImpulseWork& work, const Im
     report.contact = SolveStatus::inexact;
     report.residual = std::max(report.residual, saturation_error(model, work.free.forces));
   }
+  if (together) report.contact = std::max(report.contact, *together);
   report.rows = work.rows.size();
   report.contacts = static_cast<int>(work.contacts.list.size());
   for (const Item& item : work.rows.items()) {
