@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include "articula/collision/passing.hpp"
 #include "articula/contact/overruled.hpp"
@@ -431,6 +433,7 @@ StepReport take_step(const Model& model, Data& data, ImpulseWork& work, const Im
   bool cold = !settings.warm_start || !guesses(warm);
   bool faster = true, settled = true;
   std::optional<SolveStatus> together;  // of servos and rows, if they were solved so
+  bool keep = false;                    // impulses of that
   for (int pass = 0, turns = 0; pass < most_passes;) {
     if (faster)
       report.overflow =
@@ -454,7 +457,10 @@ StepReport take_step(const Model& model, Data& data, ImpulseWork& work, const Im
     const bool guess = (again ? guesses(work.again) : !cold) &&
                        read_warm_start(again ? work.again : warm, work.rows, gravity_step);
     cold = cold || (!again && !guess);
-    solve_islands(work, gravity_step, guess, cold && !together, report);
+    if (std::exchange(keep, false) && guess)
+      keep_impulses(work, gravity_step, report);
+    else
+      solve_islands(work, gravity_step, guess, cold && !together, report);
     apply_impulses(model, data, work);
     if (!work.v_next.allFinite()) break;
     // Without rows v+ is v_free: nothing is faster than expected, nor missing, but features may pass.
@@ -483,9 +489,11 @@ StepReport take_step(const Model& model, Data& data, ImpulseWork& work, const Im
     propagate_motion(model, data, state.v.data(), nullptr);
     ++(saturates ? turns : pass);
     if (!saturates) continue;
-    if (turns > turns_alone)
+    if (turns > turns_alone) {
       together = find_sides_together(model, data, work, row_settings, input, state, gravity_step, cold,
                                      report.iterations);
+      keep = together.has_value() && turns == most_turns;
+    }
     report.status = free_velocity_again(model, data, work.free, h, input, work.v_free, work.free.saturation);
     if (report.status != StepStatus::ok) return report;
   }

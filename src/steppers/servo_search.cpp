@@ -4,9 +4,11 @@
 #include <cmath>
 #include <limits>
 #include <tuple>
+#include <utility>
 
 #include "articula/dynamics/crba.hpp"
 #include "articula/math/lu.hpp"
+#include "solvers/mode_update.hpp"
 #include "warm_start.hpp"
 
 namespace articula {
@@ -15,50 +17,104 @@ namespace {
 
 // A servo as an interval of forces along its dof.
 struct ServoRow {
+  int actuator = -1, joint = -1;  // whose range it is: one of them, joints as in ForceWork::limited
   int dof = 0;
-  double gain = 0.0;               // K
-  double force = 0.0;              // f, at v
-  double middle = 0.0, end = 0.0;  // of its range; end: where it is held
-  signed char* side = nullptr;     // 1: at `end`
-  int island = -1;                 // that its tree is in; none: negative
-  VectorX response;                // Mhat^-1 e_d
-  std::vector<double> motion;      // J response
+  double gain = 0.0;                    // K
+  double force = 0.0;                   // f, at v
+  double low = 0.0, high = 0.0;         // its range
+  double held = 0.0;                    // the force with the side 1
+  int lower_side = -1, upper_side = 1;  // of the actuator or the joint, at these ends
+  int island = -1;                      // that its tree is in; none: negative
+  VectorX response;                     // Mhat^-1 e_d
+  std::vector<double> motion;           // J response
 
-  double half_range() const { return std::abs(end - middle); }
+  double middle() const { return 0.5 * (low + high); }
+  double half_range() const { return 0.5 * (high - low); }
 };
 
-// Those that brake, with the sides in effect; `sides` are where what is found will be.
-std::vector<ServoRow> list_servos(const Model& model, const ForceWork& forces, Saturation& sides) {
+double gear_of(const Model& model, int actuator) {
+  return model.theta()[model.structure().actuators[actuator].gear];
+}
+
+const Vector2& range_of(const Model& model, int actuator) {
+  return *model.description().actuators[actuator].force_range;
+}
+
+ServoRow row_of_actuator(const Model& model, const ForceWork& forces, const SaturableServo& servo) {
+  const int i = servo.actuator;
+  const double gear = gear_of(model, i);
+  const Vector2 range = gear * range_of(model, i);
+  ServoRow row{.actuator = i, .dof = servo.dof, .gain = gear * servo.gain, .held = range[1]};
+  row.force = gear * forces.raw_force[i];
+  row.low = range.minCoeff();
+  row.high = range.maxCoeff();
+  if (gear < 0.0) std::swap(row.lower_side, row.upper_side);
+  return row;
+}
+
+// The sum of a joint's actuators within its actuator_force_range. If one alone brakes, and has a range of its
+// own, the sum is within what that leaves of it, too; of several each stays on its side.
+ServoRow row_of_joint(const Model& model, const ForceWork& forces, int k) {
+  constexpr double rounding = 1e-12;
+  const int d = forces.limited[k].dof;
+  const Vector2& range = *forces.limited[k].range;
+  const double force = forces.before_limits[d], gain = forces.servo_gain[d];
+  ServoRow row{.joint = k, .dof = d, .gain = gain, .force = force, .low = range[0], .high = range[1]};
+  row.held = range[1];
+  const auto here = [&](const SaturableServo& servo) { return servo.dof == d; };
+  const auto servo = std::find_if(forces.saturable.begin(), forces.saturable.end(), here);
+  if (std::count_if(forces.saturable.begin(), forces.saturable.end(), here) != 1) return row;
+  const ServoRow one = row_of_actuator(model, forces, *servo);
+  const bool within = forces.saturation.actuator[one.actuator] == 0;
+  if (gain - (within ? one.gain : 0.0) > rounding * one.gain) return row;
+  const double others = force - gear_of(model, one.actuator) * forces.force[one.actuator];
+  row.gain = one.gain;
+  row.force = others + one.force;
+  row.low = std::max(range[0], others + one.low);
+  row.high = std::min(range[1], others + one.high);
+  row.lower_side = row.low > range[0] ? 0 : -1;
+  row.upper_side = row.high < range[1] ? 0 : 1;
+  return row;
+}
+
+// Those that brake.
+std::vector<ServoRow> list_servos(const Model& model, const ForceWork& forces) {
   std::vector<ServoRow> servos;
-  const auto add = [&](int dof, double gear, double gain, double force, const Vector2& range,
-                       signed char& side) {
-    if (!(gain > 0.0 && range[1] > range[0] && std::isfinite(range[1] - range[0]))) return;
-    const double middle = 0.5 * gear * (range[0] + range[1]);
-    servos.push_back({dof, gain, gear * force, middle, gear * range[1], &side});
+  const auto add = [&](const ServoRow& row) {
+    if (row.gain > 0.0 && row.high > row.low && std::isfinite(row.high - row.low)) servos.push_back(row);
   };
-  for (std::size_t k = 0; k < forces.limited.size(); ++k) {
-    const LimitedJoint& joint = forces.limited[k];
-    add(joint.dof, 1.0, forces.servo_gain[joint.dof], forces.before_limits[joint.dof], *joint.range,
-        sides.joint[k]);
-  }
+  for (int k = 0; k < static_cast<int>(forces.limited.size()); ++k) add(row_of_joint(model, forces, k));
   const auto has_limit = [&](int dof) {
     return std::any_of(forces.limited.begin(), forces.limited.end(),
                        [&](const LimitedJoint& joint) { return joint.dof == dof; });
   };
   for (const SaturableServo& servo : forces.saturable) {
-    if (has_limit(servo.dof)) continue;
-    const double gear = model.theta()[model.structure().actuators[servo.actuator].gear];
-    add(servo.dof, gear, gear * servo.gain, forces.raw_force[servo.actuator],
-        *model.description().actuators[servo.actuator].force_range, sides.actuator[servo.actuator]);
+    if (!has_limit(servo.dof)) add(row_of_actuator(model, forces, servo));
   }
   return servos;
+}
+
+// next: v+ of its dof, which tells the sides of the actuators of a joint.
+void write_sides(const Model& model, const FreeMotionWork& free, const ServoRow& row, RowMode mode,
+                 double next, Saturation& sides) {
+  const int side = mode == RowMode::upper ? row.upper_side : mode == RowMode::lower ? row.lower_side : 0;
+  (row.joint < 0 ? sides.actuator[row.actuator] : sides.joint[row.joint]) = static_cast<signed char>(side);
+  if (row.joint < 0) return;
+  for (const SaturableServo& servo : free.forces.saturable) {
+    if (servo.dof != row.dof) continue;
+    const double force = free.forces.raw_force[servo.actuator] - servo.gain * (next - free.v[row.dof]);
+    const Vector2& range = range_of(model, servo.actuator);
+    sides.actuator[servo.actuator] = static_cast<signed char>(force < range[0]   ? -1
+                                                              : force > range[1] ? 1
+                                                                                 : 0);
+  }
 }
 
 // v_free with all servos in the middle of their ranges.
 VectorX velocity_in_the_middle(const Model& model, const Data& data, const FreeMotionWork& free, double h,
                                const std::vector<ServoRow>& servos) {
   VectorX x = free.unbalanced;
-  for (const ServoRow& servo : servos) x[servo.dof] += servo.middle - servo.end;
+  for (const ServoRow& servo : servos) x[servo.dof] += servo.middle() - servo.held;
   solve_mass_matrix(model, data, x);
   return free.v + h * x;
 }
@@ -130,7 +186,7 @@ class JointProblem {
     for (std::size_t i = 0; i < rows_; ++i)
       G_[i * stride_ + row] = G_[row * stride_ + i] = servo.motion[begin_ + i];
     G_[row * stride_ + row] = 1.0 / (h * servo.gain);
-    bias_.push_back((servo.middle - servo.force) / servo.gain - work.free.v[servo.dof]);
+    bias_.push_back((servo.middle() - servo.force) / servo.gain - work.free.v[servo.dof]);
     b_.push_back(work.v_coast[servo.dof] + bias_.back());
   }
 
@@ -142,8 +198,9 @@ class JointProblem {
 };
 
 // From the modes that the problem itself suggests, so that the guess of a step does not matter.
-SolveStatus solve_together(ImpulseWork& work, const JointProblem& together, const Island* island,
-                           const std::vector<ServoRow*>& servos, bool thorough, int& iterations) {
+SolveStatus solve_together(const Model& model, ImpulseWork& work, const JointProblem& together,
+                           const Island* island, const std::vector<ServoRow*>& servos, double h,
+                           bool thorough, Saturation& sides, int& iterations) {
   const ContactProblem& problem = together.problem();
   const std::size_t rows = together.rows();
   std::vector<RowMode> mode(problem.size), guess(problem.size);
@@ -155,10 +212,9 @@ SolveStatus solve_together(ImpulseWork& work, const JointProblem& together, cons
                                            lam.data(), sigma.data(), thorough);
   iterations += report.iterations;
   for (std::size_t k = 0; k < servos.size(); ++k) {
-    const RowMode found = mode[rows + k];
-    const bool upper = found == RowMode::upper, at_end = upper || found == RowMode::lower;
-    const bool same = upper == (servos[k]->end > servos[k]->middle);
-    *servos[k]->side = static_cast<signed char>(!at_end ? 0 : same ? 1 : -1);
+    const std::size_t i = rows + k;
+    const double next = sigma[i] - lam[i] / (h * servos[k]->gain) - problem.bias[i];
+    write_sides(model, work.free, *servos[k], mode[i], next, sides);
   }
   if (island == nullptr) return report.status;
   std::copy_n(guess.begin(), rows, work.rows.guess.begin() + island->row_begin);
@@ -167,8 +223,8 @@ SolveStatus solve_together(ImpulseWork& work, const JointProblem& together, cons
   return report.status;
 }
 
-SolveStatus solve_all(ImpulseWork& work, const RowSettings& settings, double gravity_step, bool thorough,
-                      std::vector<ServoRow>& servos, int& iterations) {
+SolveStatus solve_all(const Model& model, ImpulseWork& work, const RowSettings& settings, double gravity_step,
+                      bool thorough, std::vector<ServoRow>& servos, Saturation& sides, int& iterations) {
   SolveStatus worst = SolveStatus::solved;
   const int islands = static_cast<int>(work.rows.islands().size());
   for (int k = -1; k < islands; ++k) {
@@ -179,9 +235,17 @@ SolveStatus solve_all(ImpulseWork& work, const RowSettings& settings, double gra
     if (here.empty()) continue;
     const Island* island = k < 0 ? nullptr : &work.rows.islands()[k];
     const JointProblem together(work.rows, island, settings, gravity_step, work, here);
-    worst = std::max(worst, solve_together(work, together, island, here, thorough, iterations));
+    worst = std::max(
+        worst, solve_together(model, work, together, island, here, settings.dt, thorough, sides, iterations));
   }
   return worst;
+}
+
+// What holds has a row in the step with these sides, too: with their v_free it may seem to part.
+void call_rows(ContactRows& rows) {
+  for (const Item& item : rows.items()) {
+    if (rows.guess[rows.row_of(item)] == RowMode::hold) rows.call(item.key);
+  }
 }
 
 }  // namespace
@@ -191,8 +255,9 @@ std::optional<SolveStatus> find_sides_together(const Model& model, Data& data, I
                                                const State& state, double gravity_step, bool thorough,
                                                int& iterations) {
   Saturation sides = work.free.forces.saturation;
-  std::vector<ServoRow> servos = list_servos(model, work.free.forces, sides);
-  for (const ServoRow& servo : servos) *servo.side = 1;
+  std::vector<ServoRow> servos = list_servos(model, work.free.forces);
+  for (const ServoRow& servo : servos)
+    (servo.joint < 0 ? sides.actuator[servo.actuator] : sides.joint[servo.joint]) = 1;
   VectorX v_end(model.nv());
   if (servos.empty() ||
       free_velocity_again(model, data, work.free, settings.dt, input, v_end, sides) != StepStatus::ok)
@@ -201,11 +266,31 @@ std::optional<SolveStatus> find_sides_together(const Model& model, Data& data, I
   build_rows(model, data, work, settings, state, v_middle, servos);
   // Islands without servos stay as they are.
   std::ignore = read_warm_start(work.again, work.rows, gravity_step);
-  const SolveStatus status = solve_all(work, settings, gravity_step, thorough, servos, iterations);
+  const SolveStatus status =
+      solve_all(model, work, settings, gravity_step, thorough, servos, sides, iterations);
   if (status == SolveStatus::inexact) return {};
   work.free.saturation = sides;
+  call_rows(work.rows);
   write_warm_start(work.rows, settings.law, work.again);
   return status;
+}
+
+void keep_impulses(ImpulseWork& work, double gravity_step, StepReport& report) {
+  constexpr double exact = 1e-9, still = 1e-6;
+  ContactRows& rows = work.rows;
+  report.islands = static_cast<int>(rows.islands().size());
+  report.guessed_islands = 0;
+  report.residual = 0.0;
+  for (const Island& island : rows.islands()) {
+    const ContactProblem problem = rows.problem(island, gravity_step);
+    double *lam = rows.lam.data() + island.row_begin, *sigma = rows.sigma.data() + island.row_begin;
+    contact_velocities(problem, lam, sigma);
+    modes_of_motion(problem, lam, sigma, still * problem.velocity_scale, rows.mode.data() + island.row_begin);
+    const double residual = contact_residual(problem, lam, sigma) / problem.velocity_scale;
+    report.residual = std::max(report.residual, residual);
+  }
+  report.contact = report.residual <= exact ? SolveStatus::multiple : SolveStatus::inexact;
+  work.ambiguous = true;
 }
 
 }  // namespace articula

@@ -18,10 +18,14 @@ namespace articula {
 // work.contacts, and work.v_free for the rules of biases. Nothing found:
 // neither is changed. Leaves forces, factor
 // and rows of another step in `work`.
-// Of a joint with an actuator_force_range that of the joint is found, its actuators stay on their sides.
+// Exact where a joint with an actuator_force_range has one actuator with a range of its own, or none.
 std::optional<SolveStatus> find_sides_together(const Model& model, Data& data, ImpulseWork& work,
                                                const RowSettings& settings, const Input& input,
                                                const State& state, double gravity_step, bool thorough,
                                                int& iterations);
+
+// The impulses found together, in place of those of a solver: where loads can be shared in several ways that
+// move otherwise, the share it chooses with these sides may contradict them.
+void keep_impulses(ImpulseWork& work, double gravity_step, StepReport& report);
 
 }  // namespace articula
