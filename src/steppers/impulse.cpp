@@ -488,7 +488,10 @@ StepReport take_step(const Model& model, Data& data, ImpulseWork& work, const Im
     if (pass + 2 == most_passes) row_settings.parting_speed = row_settings.coasting_speed = everything;
     propagate_motion(model, data, state.v.data(), nullptr);
     ++(saturates ? turns : pass);
-    if (!saturates) continue;
+    if (!saturates) {
+      turns = std::min(turns, turns_alone);  // other rows may ask for another search
+      continue;
+    }
     if (turns > turns_alone) {
       together = find_sides_together(model, data, work, row_settings, input, state, gravity_step, cold,
                                      report.iterations);

@@ -302,6 +302,49 @@ TEST(saturable_servos, are_decided_together_with_contacts_that_leave_several_mot
   EXPECT_GT(several, 3);
 }
 
+// Two links touch the ground where they hang together: how they share what holds them there is not told by
+// their normals, but their friction moves them by it.
+constexpr const char* arm_on_the_ground = R"(
+<mujoco><default><geom friction="2"/></default><worldbody>
+  <geom type="plane" size="5 5 1"/>
+  <body pos="0 0 0.162"><freejoint/><geom type="box" size=".05 .05 .05" mass="1"/>
+    <body euler="0 27.9 -7.3"><joint name="j0" axis="1 0 0"/>
+      <geom type="capsule" fromto="0 0 0 .5 0 0" size=".04" mass="1"/>
+      <body pos="0.5 0 0" euler="0 -37.7 -1"><joint name="j1" axis="1 0 0" frictionloss="1"/>
+        <geom type="capsule" fromto="0 0 0 .5 0 0" size=".04" mass="0.3"/>
+  </body></body></body></worldbody>
+  <actuator><velocity joint="j0" kv="50" gear="3" forcerange="-1 20"/>
+    <velocity joint="j1" kv="5" forcerange="-1 1"/></actuator></mujoco>)";
+
+TEST(saturable_servos, are_decided_together_with_how_contacts_share_loads_and_their_modes_can_be_held) {
+  const double h = 1e-3;
+  const Description d = parse_mjcf(arm_on_the_ground);
+  std::mt19937 random(5);
+  for (const FrictionLaw law : {FrictionLaw::cone, FrictionLaw::pyramid}) {
+    Scene scene(d, h, law);
+    scene.input.controls = VectorX::Zero(2);
+    const Simulation simulation(scene.model,
+                                {.dt = h, .contact = law == FrictionLaw::cone ? Contact::ncp : Contact::lcp});
+    for (int i = 0; i < 10; ++i) {
+      SCOPED_TRACE(fmt::format("{}, speed {}", law == FrictionLaw::cone ? "ncp" : "lcp", i));
+      scene.state.v << -1.25, -1.11, 0.07, 1.99, 0.06, 0.7, 0.8 * i - 4.0, 0.3;
+      const Step step = step_from(simulation, scene.state.q, scene.state.v, scene.input.controls);
+      EXPECT_NE(step.report.contact, SolveStatus::inexact);
+      EXPECT_LT(step.report.residual, 1e-9);
+      EXPECT_EQ(simulation.step(step.start, step.input, step.warm).next.v, step.next.v);
+      DisturbedStep disturbed(scene);
+      const StepInputs& at = disturbed.layout();
+      for (const auto& [begin, size] : {std::pair(at.q, 8), std::pair(at.v, 8), std::pair(at.control, 2)}) {
+        VectorX dz = VectorX::Zero(at.size);
+        dz.segment(begin, size) = uniform_vector(random, size);
+        const VectorX dx = disturbed.along(dz), reference = disturbed.difference_along(dz);
+        EXPECT_LT((dx - reference).cwiseAbs().maxCoeff(),
+                  1e-7 * std::max(1.0, reference.cwiseAbs().maxCoeff()));
+      }
+    }
+  }
+}
+
 // Saturated, within, and within only at the end of the step: with the modes held, and of the step as it is.
 TEST(saturable_servos, have_exact_derivatives) {
   std::mt19937 random(21);
