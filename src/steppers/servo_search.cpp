@@ -66,7 +66,7 @@ ServoRow row_of_joint(const Model& model, const ForceWork& forces, int k) {
   if (std::count_if(forces.saturable.begin(), forces.saturable.end(), here) != 1) return row;
   const ServoRow one = row_of_actuator(model, forces, *servo);
   const bool within = forces.saturation.actuator[one.actuator] == 0;
-  if (gain - (within ? one.gain : 0.0) > rounding * one.gain) return row;
+  if (std::abs(gain - (within ? one.gain : 0.0)) > rounding * one.gain) return row;
   const double others = force - gear_of(model, one.actuator) * forces.force[one.actuator];
   row.gain = one.gain;
   row.force = others + one.force;
@@ -164,6 +164,8 @@ class JointProblem {
     problem_.roots = nullptr;
     problem_.velocity_scale = std::max(problem_.velocity_scale, velocity_scale(b_, gravity_step));
   }
+  JointProblem(const JointProblem&) = delete;  // problem_ is a view of what is here
+  JointProblem& operator=(const JointProblem&) = delete;
   const ContactProblem& problem() const { return problem_; }
   std::size_t rows() const { return rows_; }
 
@@ -234,6 +236,8 @@ SolveStatus solve_all(const Model& model, ImpulseWork& work, const RowSettings& 
     }
     if (here.empty()) continue;
     const Island* island = k < 0 ? nullptr : &work.rows.islands()[k];
+    // Servos have no place in the roots of a pile of many bodies, without which it takes minutes.
+    if (island != nullptr && island->roots >= 0) return SolveStatus::inexact;
     const JointProblem together(work.rows, island, settings, gravity_step, work, here);
     worst = std::max(
         worst, solve_together(model, work, together, island, here, settings.dt, thorough, sides, iterations));
