@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include "articula/collision/passing.hpp"
 #include "articula/contact/overruled.hpp"
@@ -11,6 +13,7 @@
 #include "articula/dynamics/saturation.hpp"
 #include "articula/kinematics/manifold.hpp"
 #include "articula/kinematics/motion.hpp"
+#include "servo_search.hpp"
 #include "warm_start.hpp"
 
 namespace articula {
@@ -373,8 +376,8 @@ bool outran(const Model& model, Data& data, ImpulseWork& work, double h) {
 }
 
 constexpr int most_passes = 5;
-// Of servos that change sides: all at once for a while, then one by one.
-constexpr int turns_together = 6, most_turns = 40;
+// Of servos that change sides: all at once for a while, then one by one, then with the modes of rows.
+constexpr int turns_together = 6, turns_alone = 40, most_turns = 42;
 constexpr double everything = std::numeric_limits<double>::infinity();  // a speed at which nothing parts
 
 }  // namespace
@@ -429,6 +432,8 @@ StepReport take_step(const Model& model, Data& data, ImpulseWork& work, const Im
   };
   bool cold = !settings.warm_start || !guesses(warm);
   bool faster = true, settled = true;
+  std::optional<SolveStatus> together;  // of servos and rows, if they were solved so
+  bool keep = false;                    // impulses of that
   for (int pass = 0, turns = 0; pass < most_passes;) {
     if (faster)
       report.overflow =
@@ -452,7 +457,10 @@ StepReport take_step(const Model& model, Data& data, ImpulseWork& work, const Im
     const bool guess = (again ? guesses(work.again) : !cold) &&
                        read_warm_start(again ? work.again : warm, work.rows, gravity_step);
     cold = cold || (!again && !guess);
-    solve_islands(work, gravity_step, guess, cold, report);
+    if (std::exchange(keep, false) && guess)
+      keep_impulses(work, gravity_step, report);
+    else
+      solve_islands(work, gravity_step, guess, cold && !together, report);
     apply_impulses(model, data, work);
     if (!work.v_next.allFinite()) break;
     // Without rows v+ is v_free: nothing is faster than expected, nor missing, but features may pass.
@@ -480,7 +488,15 @@ StepReport take_step(const Model& model, Data& data, ImpulseWork& work, const Im
     if (pass + 2 == most_passes) row_settings.parting_speed = row_settings.coasting_speed = everything;
     propagate_motion(model, data, state.v.data(), nullptr);
     ++(saturates ? turns : pass);
-    if (!saturates) continue;
+    if (!saturates) {
+      turns = std::min(turns, turns_alone);  // other rows may ask for another search
+      continue;
+    }
+    if (turns > turns_alone) {
+      together = find_sides_together(model, data, work, row_settings, input, state, gravity_step, cold,
+                                     report.iterations);
+      keep = together.has_value() && turns == most_turns;
+    }
     report.status = free_velocity_again(model, data, work.free, h, input, work.v_free, work.free.saturation);
     if (report.status != StepStatus::ok) return report;
   }
@@ -488,6 +504,7 @@ StepReport take_step(const Model& model, Data& data, ImpulseWork& work, const Im
     report.contact = SolveStatus::inexact;
     report.residual = std::max(report.residual, saturation_error(model, work.free.forces));
   }
+  if (together) report.contact = std::max(report.contact, *together);
   report.rows = work.rows.size();
   report.contacts = static_cast<int>(work.contacts.list.size());
   for (const Item& item : work.rows.items()) {

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "articula/dynamics/crba.hpp"
+#include "articula/io/load.hpp"
+#include "articula/io/mjcf.hpp"
 #include "articula/simulation/simulation.hpp"
 #include "tests/support/disturbed_step.hpp"
 #include "tests/support/random_tree.hpp"
@@ -237,6 +239,110 @@ TEST(saturable_servos, are_decided_by_the_velocity_that_contact_leaves) {
   }
   EXPECT_GT(stopped, 200);
   EXPECT_GT(turned, 50);
+}
+
+// A rod on a carriage without friction, its tip on the ground before it, and a servo that brakes it at its
+// hinge: pushed down, the tip sticks and lifts the carriage, or does not, and more than one motion obeys the
+// laws of contact alone (Painleve).
+Model rod_on_the_ground(double slope, double h) {
+  const std::string text = fmt::format(R"(
+<mujoco><option gravity="0 0 0" timestep="{}"/><compiler angle="radian"/><worldbody>
+  <geom type="plane" size="5 5 1" friction="2"/>
+  <body pos="0 0 {}">
+    <joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 0 1"/>
+    <geom type="sphere" size=".05" mass=".05" contype="0" conaffinity="0"/>
+    <body euler="0 {} 0"><joint name="hinge" axis="0 1 0"/>
+      <geom type="capsule" fromto="0 0 0 1 0 0" size=".02" mass="1" contype="0" conaffinity="0"/>
+      <geom type="sphere" pos="1 0 0" size=".05" mass=".001"/>
+  </body></body></worldbody>
+  <actuator><velocity joint="hinge" kv="500" forcerange="-10 10"/></actuator></mujoco>)",
+                                       h, std::sin(slope) + 0.05, slope);
+  return build(parse_mjcf(text));
+}
+
+// M (v+ - v) + h c = h f(v+) + J^T lam by hand: the slides feel lam alone.
+void expect_laws_of_rod(const Model& model, const Step& step, double slope, double h) {
+  const double mu = 2.0, kv = 500.0, limit = 10.0, slack = 1e-9;
+  const VectorX &v = step.start.v, &v_next = step.next.v;
+  const MatrixX M = mass_matrix(model, step.start.q);
+  const Vector3 bias = v[2] * v[2] * Vector3(M(1, 2), -M(0, 2), 0.0);
+  const Vector3 impulse = M * (v_next - v) + h * bias;
+  const double x = std::cos(slope), z = -std::sin(slope) - 0.05;  // of the point that touches, from the hinge
+  const double normal = impulse[1], friction = impulse[0];
+  const double rises = v_next[1] - v_next[2] * x, slides = v_next[0] + v_next[2] * z;
+  EXPECT_NEAR(impulse[2], h * limited(-kv * v_next[2], -limit, limit) + z * friction - x * normal, slack);
+  EXPECT_GE(normal, -slack);
+  EXPECT_GE(rises, -slack);
+  EXPECT_LE(std::min(normal, rises), slack);
+  EXPECT_LE(std::abs(friction), mu * normal + slack);
+  if (std::abs(slides) > 1e-7) EXPECT_NEAR(friction, std::copysign(mu * normal, -slides), slack);
+}
+
+TEST(saturable_servos, are_decided_together_with_contacts_that_leave_several_motions) {
+  const double h = 1e-3, slope = 1.0;
+  const Model model = rod_on_the_ground(slope, h);
+  int at_limit = 0, several = 0;
+  for (const Contact law : {Contact::lcp, Contact::ncp}) {
+    const Simulation simulation(model, {.dt = h, .contact = law});
+    for (int i = 0; i < 16; ++i) {
+      for (int k = 0; k < 13; ++k) {
+        SCOPED_TRACE(fmt::format("{}, speed {}, turn {}", law == Contact::lcp ? "lcp" : "ncp", i, k));
+        const Vector3 v(0.02 * i, 0.0, 0.05 * (k - 6));
+        const Step step = step_from(simulation, neutral_state(model).q, v, VectorX::Zero(1));
+        for (const Step& each : {step, simulation.step(step.start, VectorX::Zero(1), step.warm)}) {
+          EXPECT_NE(each.report.contact, SolveStatus::inexact);
+          expect_laws_of_rod(model, each, slope, h);
+        }
+        at_limit += std::abs(500.0 * step.next.v[2]) >= 10.0;
+        several += step.report.contact == SolveStatus::multiple;
+      }
+    }
+  }
+  EXPECT_GT(at_limit, 50);
+  EXPECT_GT(several, 3);
+}
+
+// Two links touch the ground where they hang together: how they share what holds them there is not told by
+// their normals, but their friction moves them by it.
+constexpr const char* arm_on_the_ground = R"(
+<mujoco><default><geom friction="2"/></default><worldbody>
+  <geom type="plane" size="5 5 1"/>
+  <body pos="0 0 0.162"><freejoint/><geom type="box" size=".05 .05 .05" mass="1"/>
+    <body euler="0 27.9 -7.3"><joint name="j0" axis="1 0 0"/>
+      <geom type="capsule" fromto="0 0 0 .5 0 0" size=".04" mass="1"/>
+      <body pos="0.5 0 0" euler="0 -37.7 -1"><joint name="j1" axis="1 0 0" frictionloss="1"/>
+        <geom type="capsule" fromto="0 0 0 .5 0 0" size=".04" mass="0.3"/>
+  </body></body></body></worldbody>
+  <actuator><velocity joint="j0" kv="50" gear="3" forcerange="-1 20"/>
+    <velocity joint="j1" kv="5" forcerange="-1 1"/></actuator></mujoco>)";
+
+TEST(saturable_servos, are_decided_together_with_how_contacts_share_loads_and_their_modes_can_be_held) {
+  const double h = 1e-3;
+  const Description d = parse_mjcf(arm_on_the_ground);
+  std::mt19937 random(5);
+  for (const FrictionLaw law : {FrictionLaw::cone, FrictionLaw::pyramid}) {
+    Scene scene(d, h, law);
+    scene.input.controls = VectorX::Zero(2);
+    const Simulation simulation(scene.model,
+                                {.dt = h, .contact = law == FrictionLaw::cone ? Contact::ncp : Contact::lcp});
+    for (int i = 0; i < 10; ++i) {
+      SCOPED_TRACE(fmt::format("{}, speed {}", law == FrictionLaw::cone ? "ncp" : "lcp", i));
+      scene.state.v << -1.25, -1.11, 0.07, 1.99, 0.06, 0.7, 0.8 * i - 4.0, 0.3;
+      const Step step = step_from(simulation, scene.state.q, scene.state.v, scene.input.controls);
+      EXPECT_NE(step.report.contact, SolveStatus::inexact);
+      EXPECT_LT(step.report.residual, 1e-9);
+      EXPECT_EQ(simulation.step(step.start, step.input, step.warm).next.v, step.next.v);
+      DisturbedStep disturbed(scene);
+      const StepInputs& at = disturbed.layout();
+      for (const auto& [begin, size] : {std::pair(at.q, 8), std::pair(at.v, 8), std::pair(at.control, 2)}) {
+        VectorX dz = VectorX::Zero(at.size);
+        dz.segment(begin, size) = uniform_vector(random, size);
+        const VectorX dx = disturbed.along(dz), reference = disturbed.difference_along(dz);
+        EXPECT_LT((dx - reference).cwiseAbs().maxCoeff(),
+                  1e-7 * std::max(1.0, reference.cwiseAbs().maxCoeff()));
+      }
+    }
+  }
 }
 
 // Saturated, within, and within only at the end of the step: with the modes held, and of the step as it is.
