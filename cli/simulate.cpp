@@ -156,6 +156,7 @@ Summary simulate(const Simulation& simulation, const SimulateOptions& options, C
   summary.start_energy = total_energy(model, start);
   Step step;
   step.next = start;
+  step.input.controls.setZero(model.nu());  // as recorded where there is no step
   Progress progress("simulating " + options.model, static_cast<std::size_t>(steps));
   for (int i = 0; i < steps; ++i) {
     step.input.controls = controls.at(i, step.next.time, simulation.dt());

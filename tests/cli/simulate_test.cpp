@@ -137,6 +137,24 @@ TEST(Simulate, recordings_hold_the_trajectory_of_the_library) {
   EXPECT_EQ(simulate({"hopper", "--controls", npz}).code, 0);
 }
 
+TEST(Simulate, a_recording_of_no_steps_is_its_start) {
+  const Folder folder;
+  const std::string npz = folder.file("t.npz"), csv = folder.file("t.csv");
+  const Outcome outcome =
+      simulate({"cart_pole", "--steps", "0", "--velocity", "slider=0.5", "--csv", csv, "--npz", npz});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const NpzArrays arrays = read_npz(npz);
+  EXPECT_EQ(arrays.at("v").values, (std::vector<double>{0.5, 0.0}));
+  EXPECT_EQ(arrays.at("controls").values, std::vector<double>{0.0});
+  std::ifstream file(csv);
+  std::string titles, start, more;
+  std::getline(file, titles);
+  std::getline(file, start);
+  EXPECT_EQ(titles, "time,q0,q1,v0,v1,u0,contacts,penetration,residual,status");
+  EXPECT_EQ(start, "0,0,0,0.5,0,0,0,0,0,solved");
+  EXPECT_FALSE(std::getline(file, more));
+}
+
 TEST(Simulate, a_push_moves_what_it_pushes) {
   const Folder folder;
   const std::string npz = folder.file("t.npz");
