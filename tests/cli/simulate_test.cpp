@@ -44,7 +44,9 @@ TEST(Simulate, nonsense_exits_with_2_and_says_what_is_wrong) {
   const Folder folder;
   const std::string wide = folder.file("wide.csv", "1,2,3,4\n"), broken = folder.file("nan.csv", "0,0,nan\n"),
                     short_one = folder.file("short.csv", "0 0 0\n0 0 0\n"),
-                    slip = folder.file("slip.csv", "0,o.5,0\n0,0,0\n");
+                    slip = folder.file("slip.csv", "0,o.5,0\n0,0,0\n"), other = folder.file("other.npz"),
+                    both = folder.file("both"), both_again = folder.file("./both");
+  write_npz(other, {{"u", {{2, 3}, std::vector<double>(6, 0.0)}}});
   const std::pair<std::vector<std::string>, const char*> cases[] = {
       {{"hopper", "--dt", "0"}, "dt must be positive"},
       {{"hopper", "--dt=-0.01"}, "dt must be positive"},
@@ -57,6 +59,12 @@ TEST(Simulate, nonsense_exits_with_2_and_says_what_is_wrong) {
       {{"hopper", "--controls", slip}, "line 1: not a row of numbers"},
       {{"hopper", "--controls", short_one, "--steps", "3"}, "controls for 2 steps"},
       {{"hopper", "--controls", "/no/such.csv"}, "/no/such.csv"},
+      {{"hopper", "--controls", other}, "no array 'controls' in it, only 'u'"},
+      {{"hopper", "--steps", "1", "--csv", both, "--npz", both}, "--csv and --npz are one file"},
+      {{"hopper", "--steps", "1", "--csv", both, "--npz", both_again}, "--csv and --npz are one file"},
+      {{"hopper", "--steps", "1", "--csv", ""}, "--csv: a name is needed"},
+      {{"hopper", "--steps", "1", "--npz", ""}, "--npz: a name is needed"},
+      {{"hopper", "--steps", "1", "--keyframe", ""}, "--keyframe: a name is needed"},
       {{"hopper", "--controls", "keyframe"}, "--keyframe"},
       {{"hopper", "--steps=-4"}, "negative"},
       {{"hopper", "--push", "torso"}, "BODY:FX,FY,FZ"},
