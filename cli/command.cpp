@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <iostream>
 
 #include "articula/error.hpp"
 #include "articula/version.hpp"
@@ -21,9 +22,7 @@ int complain(int code, const char* message) {
   return code;
 }
 
-}  // namespace
-
-int run(int argc, const char* const* argv) {
+int dispatch(int argc, const char* const* argv) {
   CLI::App app("Differentiable physics of articulated rigid bodies with contact.", "articula");
   app.set_version_flag("--version", version);
   app.require_subcommand(1);
@@ -41,6 +40,16 @@ int run(int argc, const char* const* argv) {
   } catch (const std::exception& error) {
     return complain(failure, error.what());
   }
+}
+
+}  // namespace
+
+// What was printed may still be in a buffer: whether it arrived is known only once that is empty.
+int run(int argc, const char* const* argv) {
+  const int code = dispatch(argc, argv);
+  std::cout.flush();
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  return complain(code == success ? failure : code, "standard output could not be written in full");
 }
 
 }  // namespace articula::cli

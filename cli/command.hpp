@@ -31,7 +31,7 @@ class Failure : public std::runtime_error {
 };
 
 /// The whole program. Exit code 0 on success, 2 for bad input (articula::Error, or arguments that do not
-/// parse), 1 for anything else.
+/// parse), 1 for anything else, also where standard output cannot be written.
 int run(int argc, const char* const* argv);
 
 }  // namespace articula::cli

@@ -66,16 +66,22 @@ MatrixX read_csv(const std::string& path, int nu) {
 
 MatrixX read_table(const std::string& path, int nu) {
   const NpzArrays arrays = read_npz(path);
-  auto found = arrays.find("controls");
-  if (found == arrays.end() && arrays.size() == 1) found = arrays.begin();
-  if (found == arrays.end()) throw articula::Error("{}: several arrays, but none is called 'controls'", path);
+  const auto found = arrays.find("controls");
+  if (found == arrays.end()) {
+    std::string others;
+    for (const auto& [name, array] : arrays)
+      others += fmt::format("{}'{}'", others.empty() ? "" : ", ", name);
+    throw articula::Error("{}: no array 'controls' in it, only {}", path,
+                          others.empty() ? "nothing" : others);
+  }
   const NpyArray& array = found->second;
   if (array.shape.size() != 2 || array.shape[1] != static_cast<std::size_t>(nu))
-    throw articula::Error("{}: '{}' has shape ({}), but (steps, {}) is needed: the model has {} controls",
-                          path, found->first, fmt::join(array.shape, ", "), nu, nu);
+    throw articula::Error(
+        "{}: 'controls' has shape ({}), but (steps, {}) is needed: the model has {} controls", path,
+        fmt::join(array.shape, ", "), nu, nu);
   for (std::size_t i = 0; i < array.values.size(); ++i)
     if (!std::isfinite(array.values[i]))
-      throw articula::Error("{}: '{}'[{}, {}] is not a finite number", path, found->first,
+      throw articula::Error("{}: 'controls'[{}, {}] is not a finite number", path,
                             i / static_cast<std::size_t>(nu), i % static_cast<std::size_t>(nu));
   return Eigen::Map<const MatrixX>(array.values.data(), nu, static_cast<Eigen::Index>(array.shape[0]));
 }

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "articula/derivatives/differences.hpp"
+#include "articula/dynamics/felt_inertia.hpp"
 #include "cli/gradient_directions.hpp"
 
 namespace articula::cli {

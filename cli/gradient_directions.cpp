@@ -7,7 +7,6 @@
 #include <map>
 
 #include "articula/derivatives/smooth_residual.hpp"
-#include "articula/dynamics/crba.hpp"
 
 namespace articula::cli {
 
@@ -79,17 +78,6 @@ InertialVector box_direction(const Model& model, int body, std::mt19937& random)
 }
 
 }  // namespace
-
-VectorX felt_inertia(const Model& model) {
-  Data data(model);
-  crba(model, data, model.neutral_configuration());
-  VectorX felt(model.nv());
-  for (int d = 0; d < model.nv(); ++d) {
-    const DofIndex& dof = model.structure().dofs[d];
-    felt[d] = data.mass[dof.row + dof.depth];
-  }
-  return felt;
-}
 
 VectorX parameter_scales(const Model& model, const VectorX& felt) {
   VectorX scales = VectorX::Zero(model.theta().size());

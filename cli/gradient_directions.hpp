@@ -10,11 +10,8 @@ namespace articula::cli {
 // Drag has no second derivative where a velocity is zero.
 bool in_medium(const Model& model);
 
-// What makes a difference at each dof: its inertia in the neutral configuration.
-VectorX felt_inertia(const Model& model);
-
 // How large a change of each parameter may be: as the number itself, or where that is small, enough to
-// matter beside the inertia that the joint moves.
+// matter beside the inertia that the joint moves (felt_inertia).
 VectorX parameter_scales(const Model& model, const VectorX& felt);
 
 // And of each control.

@@ -1,5 +1,7 @@
 #include "cli/gradient_suite.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -210,6 +212,72 @@ void clamped(std::vector<SuiteCase>& cases) {
                    "rank 6 per body, 12 rows per face"});
 }
 
+// A box on a rough floor, tilted about its edge along y; in the plane across it the edge is at the origin.
+struct BoxOnEdge {
+  static constexpr double m = 2.0, I_c = 0.01 * m, half_width = 0.1, half_height = 0.3;
+  double x, z;  // of its centre
+  Simulation simulation;
+
+  BoxOnEdge(double tilt, Contact law, double h)
+      : x(half_height * std::sin(tilt) - half_width * std::cos(tilt)),
+        z(half_height * std::cos(tilt) + half_width * std::sin(tilt)),
+        simulation(model(tilt), {.dt = h, .contact = law}) {}
+
+  Model model(double tilt) const {
+    World w;
+    w.geometry("floor", "", ShapeType::plane, Vector3::Zero(), 1.0, 0.0);
+    w.body("box", m, {x, 0, z}, tilt);
+    w.geometry("shape", "box", ShapeType::box, {half_width, 0.15, half_height}, 1.0, 0.0);
+    return build(w.d);
+  }
+  // Of the angular velocity after a step from rest under a force f on its centre.
+  StepGradient turning(double f) const {
+    const Model& model = simulation.model();
+    Input input;
+    input.forces = VectorX::Unit(6, 0) * f;
+    const GradientSettings settings{.parameters = model.parameters().matching("body/box/inertia")};
+    return simulation.pullback(simulation.step(neutral_state(model), input), {{}, VectorX::Unit(6, 4), {}},
+                               settings);
+  }
+};
+
+// Both corners of the edge hold, so that angular momentum about it changes by the torques alone:
+//   I_e w+ = I_c w + m (z v_x - x v_z) + h (m g x + z f + torque),   I_e = I_c + m (x^2 + z^2)
+void tipping(std::vector<SuiteCase>& cases) {
+  constexpr double h = 0.005, f = 3.0, m = BoxOnEdge::m, I_c = BoxOnEdge::I_c;
+  const char* rule = "I_e w+ = I_c w + m (z v_x - x v_z) + h (m g x + z f + torque), I_e = I_c + m r^2";
+  for (const Contact law : {Contact::ncp, Contact::lcp}) {
+    const BoxOnEdge box(0.4, law, h);
+    const double x = box.x, z = box.z, I_e = I_c + m * (x * x + z * z), torque = m * g * x + z * f;
+    const StepGradient d = box.turning(f);
+    const std::string name = fmt::format("tipping/{}/", to_string(law));
+    cases.push_back({name + "dw_df", h * z / I_e, d.force[0], rule});
+    cases.push_back({name + "dw_dtorque", h / I_e, d.force[4], rule});
+    cases.push_back({name + "dw_dw", I_c / I_e, d.v[4], rule});
+    cases.push_back({name + "dw_dv_x", m * z / I_e, d.v[0], rule});
+    cases.push_back(
+        {name + "dw_dm", h * (g * x - torque * (x * x + z * z) / I_e) / I_e, d.parameters[0], rule});
+    cases.push_back({name + "dw_dI_yy", -h * torque / (I_e * I_e), d.parameters[7], rule});
+  }
+}
+
+// Flat on the floor, under the push f = m g (half width / height) that just does not tip it: the edge behind
+// carries nothing and does not rise. Either side is a derivative, and the certificate says so.
+void about_to_tip(std::vector<SuiteCase>& cases) {
+  constexpr double h = 0.005, m = BoxOnEdge::m;
+  for (const Contact law : {Contact::ncp, Contact::lcp}) {
+    const BoxOnEdge box(0.0, law, h);
+    const StepGradient d = box.turning(-m * g * box.x / box.z);
+    const double I_e = BoxOnEdge::I_c + m * (box.x * box.x + box.z * box.z), tips = h * box.z / I_e;
+    const std::string name = fmt::format("about_to_tip/{}/", to_string(law));
+    cases.push_back({name + "dw_df_is_0_or_that_of_tipping", 0.0,
+                     std::min(std::abs(d.force[0]), std::abs(tips - d.force[0])), "either side"});
+    const double margin = std::min(d.certificate.impulse_margin, d.certificate.velocity_margin);
+    cases.push_back({name + "margin", 0.0, margin, "it is at the switch"});
+    cases.push_back({name + "one_sided", 1.0, d.certificate.one_sided ? 1.0 : 0.0, "it is at the switch"});
+  }
+}
+
 // Exactly at a switch: touching, at rest, nothing pushes. Both sides are derivatives; the margin says so.
 void tie(std::vector<SuiteCase>& cases) {
   World w;
@@ -237,6 +305,8 @@ std::vector<SuiteCase> gradient_suite() {
   limit(cases);
   curved_surface(cases);
   clamped(cases);
+  tipping(cases);
+  about_to_tip(cases);
   tie(cases);
   return cases;
 }

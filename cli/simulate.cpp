@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -53,6 +54,17 @@ int wanted_steps(const SimulateOptions& options, double dt, const Controls& cont
     throw articula::Error("{} has controls for {} steps, but {} are wanted", options.controls.source,
                           controls.steps(), steps);
   return steps;
+}
+
+void require_two_files(const std::string& csv, const std::string& npz) {
+  if (csv.empty() || npz.empty()) return;
+  std::error_code unreachable;  // then it cannot be written either
+  const auto place = [&](const std::string& path) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path), unreachable);
+  };
+  const std::filesystem::path first = place(csv), second = place(npz);
+  if (!first.empty() && first == second)
+    throw articula::Error("--csv and --npz are one file, '{}': give them two names", npz);
 }
 
 // ------------------------------------------------------------------ what is kept
@@ -156,6 +168,7 @@ Summary simulate(const Simulation& simulation, const SimulateOptions& options, C
   summary.start_energy = total_energy(model, start);
   Step step;
   step.next = start;
+  step.input.controls.setZero(model.nu());  // as recorded where there is no step
   Progress progress("simulating " + options.model, static_cast<std::size_t>(steps));
   for (int i = 0; i < steps; ++i) {
     step.input.controls = controls.at(i, step.next.time, simulation.dt());
@@ -215,6 +228,7 @@ void run(const SimulateOptions& options) {
   require_finite("--amplitude", options.controls.amplitude, 0.0);
   require_finite("--frequency", options.controls.frequency, 0.0);
   require_finite("--hold", options.controls.hold, 0.0);
+  require_two_files(options.csv, options.npz);
   const Model model = load(options.model, options.load.options());
   SimulationSettings settings;
   settings.contact = contact_law(options.solver);
@@ -239,6 +253,8 @@ void run(const SimulateOptions& options) {
 }  // namespace
 
 void add_simulate(CLI::App& app) {
+  const CLI::Validator named(
+      [](const std::string& text) { return std::string(text.empty() ? "a name is needed" : ""); }, "");
   CLI::App* command = app.add_subcommand("simulate", "Step a model, and sum up what happened");
   const auto options = std::make_shared<SimulateOptions>();
   command->add_option("model", options->model, "A file, or a built-in model's name")->required();
@@ -249,7 +265,8 @@ void add_simulate(CLI::App& app) {
   CLI::Option* dt = command->add_option("--dt", options->dt, "Time step in s (default: the model's)");
   command->add_option("--solver", options->solver,
                       "ncp: friction cones; lcp: pyramids; none: neither contacts nor limits");
-  command->add_option("--keyframe", options->keyframe, "Start from this keyframe, with its controls");
+  command->add_option("--keyframe", options->keyframe, "Start from this keyframe, with its controls")
+      ->check(named);
   command->add_option(
       "--controls", options->controls.source,
       "zero, keyframe, random, sine, or a file: CSV with one line per step, NPZ with an array "
@@ -264,8 +281,8 @@ void add_simulate(CLI::App& app) {
                       "Initial velocity JOINT=V, or JOINT=V1,V2,... for joints with several; repeatable");
   command->add_option("--push", options->pushes,
                       "BODY:FX,FY,FZ@TIME+DURATION: a force in N at its centre of mass; repeatable");
-  command->add_option("--csv", options->csv, "Write the trajectory as CSV");
-  command->add_option("--npz", options->npz, "Write the trajectory for NumPy");
+  command->add_option("--csv", options->csv, "Write the trajectory as CSV")->check(named);
+  command->add_option("--npz", options->npz, "Write the trajectory for NumPy")->check(named);
   command->add_flag("--json", options->json, "For machines: one JSON object");
   command->callback([options, steps, seconds, dt] {
     options->given_steps = steps->count() > 0;

@@ -59,6 +59,14 @@ Value read_option(const std::string& name, py::handle given, const char* kind) {
   }
 }
 
+// Of no effect in another mode, where it would pass for one that has.
+void require_mode_of(const std::string& option, GradientMode mode) {
+  const bool of_differences = option == "ridders" || option == "difference_step";
+  const GradientMode own = of_differences ? GradientMode::finite_difference : GradientMode::randomised;
+  if (mode != own)
+    throw Error("{} is an option of mode '{}', not of '{}'", option, to_string(own), to_string(mode));
+}
+
 }  // namespace
 
 GradientSettings read_gradient_settings(const Model& model, const py::object& parameters,
@@ -92,6 +100,7 @@ GradientSettings read_gradient_settings(const Model& model, const py::object& pa
       settings.seed = read_option<std::uint64_t>(name, value, "a whole number from 0 to 2^64 - 1");
     else
       throw py::type_error(fmt::format("gradients have no option '{}'", name));
+    require_mode_of(name, settings.mode);
   }
   return settings;
 }

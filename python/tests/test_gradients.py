@@ -133,6 +133,22 @@ def test_every_mode_answers(hopper, mode):
     assert np.abs(g.v - exact.v).max() < tolerance
 
 
+@pytest.mark.parametrize("ridders", [False, True])
+def test_differences_by_all_parameters_of_an_ordinary_model(ridders):
+    model = art.parse_mjcf("<mujoco><worldbody><geom type='plane' size='1 1 1'/><body pos='0 0 0.1'><freejoint/><geom type='box' "
+                           "size='0.1 0.1 0.1' mass='2'/><body pos='0 0 0.1'><joint name='hip' axis='0 1 0' range='-1 1'/>"
+                           "<geom type='capsule' size='0.003 0.01' pos='0 0 0.02' mass='0.001'/></body></body></worldbody></mujoco>")
+    sim, ones = art.Simulation(model), np.ones(model.nv)
+    step = sim.step(model.neutral_state())
+    options = {"mode": "finite_difference", "ridders": ridders}
+    g = sim.pullback(step, ones, ones, parameters="*", **options)
+    assert np.isfinite(g.parameters).all() and g.certificate.one_sided  # no restitution, no dry friction
+    for name in ("body/*/inertia", "gravity"):
+        exact = sim.pullback(step, ones, ones, parameters=name).parameters
+        g = sim.pullback(step, ones, ones, parameters=name, **options)
+        assert not g.certificate.one_sided and np.abs(g.parameters - exact).max() < (1e-7 if ridders else 1e-4) * np.abs(exact).max()
+
+
 def test_batched_gradients_are_those_of_each_environment(hopper):
     count = 5
     batch, sim = art.Batch(hopper, count), art.Simulation(hopper)

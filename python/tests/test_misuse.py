@@ -187,6 +187,10 @@ def test_a_file_in_an_odd_encoding_is_loaded_and_its_names_are_spelled_out(tmp_p
 def test_options_of_gradients_that_make_no_sense_are_refused(hopper):
     sim = art.Simulation(hopper)
     step = sim.step(hopper.neutral_state())
+    with pytest.raises(art.Error, match="samples is an option of mode 'randomised', not of 'exact'"):
+        sim.jacobians(step, samples=4)
+    with pytest.raises(art.Error, match="ridders is an option of mode 'finite_difference', not of 'randomised'"):
+        sim.pullback(step, mode="randomised", ridders=True)
     for options in ({"samples": "many"}, {"samples": 1 << 40}, {"seed": -1}, {"position_spread": None}, {"ridders": "yes"},
                     {"parameters": 3}, {"parameters": [3]}):
         with pytest.raises(TypeError, match=f"{next(iter(options))[:9]}.* must be"):

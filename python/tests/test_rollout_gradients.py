@@ -111,5 +111,8 @@ def test_a_loss_may_keep_what_it_was_given_and_its_exceptions_arrive(hopper):
         sim.hessian_vector_product(x, controls, controls[:3], effort_and_height)
     with pytest.raises(art.Error, match="stride"):
         sim.rollout_gradient(x, controls, effort_and_height, stride=-1)
+    for most_bytes in (np.nan, -1.0):
+        with pytest.raises(art.Error, match="most_bytes must not be"):
+            sim.rollout_gradient(x, controls, effort_and_height, most_bytes=most_bytes)
     with pytest.raises(art.Error, match="step 0 failed"):
         sim.rollout_gradient(x, controls * np.nan, effort_and_height)

@@ -59,27 +59,52 @@ struct Extrapolation {
   }
 };
 
-}  // namespace
+struct Look {
+  VectorX difference;
+  double largest;  // of the numbers that it came from; twice that where they were h/2 apart
+};
 
-Differences ridders_differences(const std::function<VectorX(double)>& f, double step, bool jumps,
-                                double noise, const std::function<bool(const Differences&)>& enough) {
+// Tables, one for each first power of the errors, of differences look(h) at steps that shrink by sqrt(2).
+template <class LookAt>
+Differences extrapolate(const LookAt& look, double step, const std::vector<int>& powers, double noise,
+                        const std::function<bool(const Differences&)>& enough) {
   constexpr int levels = 10;
-  Extrapolation even(2, levels), all(1, levels);
+  std::vector<Extrapolation> tables;
+  for (const int power : powers) tables.emplace_back(power, levels);
   Differences best;
   double h = step;
   for (int level = 0; level < levels; ++level, h /= std::sqrt(2.0)) {
-    const VectorX ahead = f(h), behind = f(-h), difference = (ahead - behind) / (2.0 * h);
+    const Look seen = look(h);
     // Short steps see f in quanta of rounding; entries may then agree exactly and be wrong together.
-    const double largest = std::max(ahead.cwiseAbs().maxCoeff(), behind.cwiseAbs().maxCoeff());
-    const double rounding = std::max(std::numeric_limits<double>::epsilon() * largest, noise) / h;
-    even.add(difference, rounding, best);
-    if (jumps) all.add(difference, rounding, best);
+    const double rounding =
+        std::max(std::numeric_limits<double>::epsilon() * seen.largest, noise) / std::abs(h);
+    for (Extrapolation& table : tables) table.add(seen.difference, rounding, best);
     if (level >= 5 && settled(best)) break;
     // No entry to come has less rounding than these differences.
     if (level >= 3 && best.error.maxCoeff() <= rounding) break;
     if (level >= 3 && enough && enough(best)) break;
   }
   return best;
+}
+
+}  // namespace
+
+Differences ridders_differences(const std::function<VectorX(double)>& f, double step, bool jumps,
+                                double noise, const std::function<bool(const Differences&)>& enough) {
+  const auto central = [&](double h) -> Look {
+    const VectorX ahead = f(h), behind = f(-h);
+    return {(ahead - behind) / (2.0 * h),
+            std::max(ahead.cwiseAbs().maxCoeff(), behind.cwiseAbs().maxCoeff())};
+  };
+  return extrapolate(central, step, jumps ? std::vector{2, 1} : std::vector{2}, noise, enough);
+}
+
+Differences one_sided_differences(const std::function<VectorX(double)>& f, double step) {
+  const auto to_one_side = [&](double h) -> Look {
+    const VectorX far = f(h), near = f(0.5 * h);
+    return {(far - near) / (0.5 * h), 2.0 * std::max(far.cwiseAbs().maxCoeff(), near.cwiseAbs().maxCoeff())};
+  };
+  return extrapolate(to_one_side, step, {1}, 0.0, nullptr);
 }
 
 Differences ridders_differences(const std::function<VectorX(double)>& f, std::initializer_list<double> steps,

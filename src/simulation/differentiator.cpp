@@ -9,8 +9,21 @@
 #include "articula/kinematics/manifold.hpp"
 #include "articula/model/sizes.hpp"
 #include "derivatives/certificate.hpp"
+#include "parameter_sizes.hpp"
 
 namespace articula {
+
+namespace {
+
+VectorX found(const std::optional<VectorX>& change, std::string_view by) {
+  if (change) return *change;
+  throw Error(
+      "the step cannot be taken on either side of its {}: take a smaller difference_step, or do without "
+      "derivatives by it",
+      by);
+}
+
+}  // namespace
 
 std::string_view to_string(GradientMode mode) {
   switch (mode) {
@@ -183,8 +196,7 @@ void StepDifferentiator::pullback(StepWorkspace& last, const State& start, const
   part("the covector of activation", covector.activation, na, x_bar_.data() + 2 * nv);
   const bool parameters = !settings.parameters.empty();
   if (settings.mode == GradientMode::finite_difference) {
-    result.certificate = {};
-    difference_gradient(last, start, input, settings);
+    difference_gradient(last, start, input, settings, result.certificate);
     return unpack(model, settings, result);
   }
   if (!prepare(last)) {
@@ -284,17 +296,31 @@ DisturbedStep& StepDifferentiator::disturbed(const Model& model) {
   return *disturbed_;
 }
 
-VectorX StepDifferentiator::difference_along(const ConstVectorRef& dz, double step, bool ridders) {
+// Of second order: (f(h) - f(-h)) / 2h, or where the step cannot be taken to one side, as at the end of a
+// parameter's range, (-5 f(s) + 8 f(2s) - 3 f(3s)) / 2s to the other, 3s = h: f may jump at zero, where a law
+// begins to hold (one_sided_differences). Nothing where it can be taken to neither.
+std::optional<VectorX> StepDifferentiator::difference_along(const ConstVectorRef& dz,
+                                                            const GradientSettings& settings,
+                                                            GradientCertificate& certificate) {
   DisturbedStep& at = *disturbed_;
-  VectorX x(at.outputs());
+  VectorX x(at.outputs()), ahead(at.outputs()), behind(at.outputs());
   const auto evaluate = [&](double t) -> VectorX {
     if (!at.at(dz, t, x))
       throw Error("the step cannot be taken at a difference of {}: take a smaller one", t);
     return x;
   };
-  if (!(step > 0.0)) throw Error("difference_step must be positive, not {}", step);
-  if (ridders) return ridders_differences(evaluate, 100.0 * step).derivative;
-  return (evaluate(step) - evaluate(-step)) / (2.0 * step);
+  if (!(settings.difference_step > 0.0))
+    throw Error("difference_step must be positive, not {}", settings.difference_step);
+  const double step = settings.ridders ? 100.0 * settings.difference_step : settings.difference_step;
+  const bool above = at.at(dz, step, ahead), below = at.at(dz, -step, behind);
+  if (!above && !below) return {};
+  if (above && below)
+    return settings.ridders ? ridders_differences(evaluate, step).derivative
+                            : VectorX((ahead - behind) / (2.0 * step));
+  certificate.one_sided = true;
+  const double h = above ? step : -step, s = h / 3.0;
+  if (settings.ridders) return one_sided_differences(evaluate, h).derivative;
+  return (-5.0 * evaluate(s) + 8.0 * evaluate(2.0 * s) - 3.0 * (above ? ahead : behind)) / (2.0 * s);
 }
 
 void StepDifferentiator::difference_jacobians(StepWorkspace& last, const State& start, const Input& input,
@@ -309,7 +335,7 @@ void StepDifferentiator::difference_jacobians(StepWorkspace& last, const State& 
   VectorX dz = VectorX::Zero(layout_.size);
   for (int i = 0; i < n + model.nu(); ++i) {
     dz[i] = 1.0;  // StepInputs begins with q, v, activations, controls
-    const VectorX column = difference_along(dz, settings.difference_step, settings.ridders);
+    const VectorX column = found(difference_along(dz, settings, result.certificate), "state or input");
     if (i < n)
       result.by_state.col(i) = column;
     else
@@ -319,25 +345,43 @@ void StepDifferentiator::difference_jacobians(StepWorkspace& last, const State& 
 }
 
 void StepDifferentiator::difference_gradient(StepWorkspace& last, const State& start, const Input& input,
-                                             const GradientSettings& settings) {
+                                             const GradientSettings& settings,
+                                             GradientCertificate& certificate) {
   const Model& model = last.model();
   if (!disturbed(model).begin(start, input)) throw Error("the step cannot be taken from a cold start");
-  VectorX dz = VectorX::Zero(layout_.size);
-  const auto along = [&](int i, double scale) {
-    dz[i] = scale;
-    const double change = x_bar_.dot(difference_along(dz, settings.difference_step, settings.ridders));
-    dz[i] = 0.0;
-    return change / scale;
-  };
+  certificate = {};
   z_bar_.setZero();
-  for (int i = 0; i < layout_.theta; ++i) z_bar_[i] = along(i, 1.0);
-  for (const ParameterSlice& slice : settings.parameters) {
-    const double largest = model.theta().segment(slice.offset, slice.size).cwiseAbs().maxCoeff();
-    for (int i = slice.offset; i < slice.offset + slice.size; ++i) {
-      const double size = std::abs(i == model.structure().timestep ? last.dt() : model.theta()[i]);
-      z_bar_[layout_.theta + i] = along(layout_.theta + i, size > 0.0 ? size : largest > 0.0 ? largest : 1.0);
-    }
+  VectorX dz = VectorX::Zero(layout_.size);
+  for (int i = 0; i < layout_.theta; ++i) {
+    dz[i] = 1.0;
+    z_bar_[i] = x_bar_.dot(found(difference_along(dz, settings, certificate), "state or input"));
+    dz[i] = 0.0;
   }
+  if (settings.parameters.empty()) return;
+  const VectorX sizes = parameter_sizes(model, last.dt());
+  for (const ParameterSlice& slice : settings.parameters) {
+    for (int i = slice.offset; i < slice.offset + slice.size; ++i)
+      z_bar_[layout_.theta + i] = x_bar_.dot(difference_by(slice, i, sizes, settings, certificate));
+  }
+}
+
+// By theta_i. Bodies at the edge of what is real, rods and those without mass, are so with more of a ball:
+//   df(e_i) = df(e_i + ball) - df(ball)
+VectorX StepDifferentiator::difference_by(const ParameterSlice& slice, int i, const VectorX& sizes,
+                                          const GradientSettings& settings,
+                                          GradientCertificate& certificate) {
+  VectorX dz = VectorX::Zero(layout_.size);
+  auto dtheta = dz.tail(sizes.size());
+  dtheta[i] = sizes[i];
+  std::optional<VectorX> change = difference_along(dz, settings, certificate);
+  if (!change && slice.kind == ParameterKind::inertia) {
+    dtheta[slice.offset] += sizes[slice.offset];
+    for (const int moment : {4, 7, 9}) dtheta[slice.offset + moment] += 3.0 * sizes[slice.offset + moment];
+    change = difference_along(dz, settings, certificate);
+    dtheta[i] -= sizes[i];
+    if (change) *change -= found(difference_along(dz, settings, certificate), slice.name);
+  }
+  return found(change, slice.name) / sizes[i];
 }
 
 }  // namespace articula

@@ -32,8 +32,11 @@ class StepDifferentiator {
   void difference_jacobians(StepWorkspace& last, const State& start, const Input& input,
                             const GradientSettings& settings, StepJacobians& result);
   void difference_gradient(StepWorkspace& last, const State& start, const Input& input,
-                           const GradientSettings& settings);
-  VectorX difference_along(const ConstVectorRef& dz, double step, bool ridders);
+                           const GradientSettings& settings, GradientCertificate& certificate);
+  std::optional<VectorX> difference_along(const ConstVectorRef& dz, const GradientSettings& settings,
+                                          GradientCertificate& certificate);
+  VectorX difference_by(const ParameterSlice& slice, int i, const VectorX& sizes,
+                        const GradientSettings& settings, GradientCertificate& certificate);
   // visit(workspace): after a step near `start`, and its opposite, for every sample.
   template <class Visit>
   void for_each_sample(StepWorkspace& last, const State& start, const Input& input,

@@ -183,6 +183,7 @@ RolloutGradient rollout_gradient(const Simulation& simulation, const State& star
                                  const RolloutGradientSettings& settings) {
   require_size("a column of controls", controls.rows(), simulation.model().nu());
   if (settings.stride < 0) throw Error("stride must not be negative, as {} is", settings.stride);
+  if (!(settings.most_bytes >= 0.0)) throw Error("most_bytes must not be {}", settings.most_bytes);
   return Backward(simulation, controls, loss, settings).run(start);
 }
 

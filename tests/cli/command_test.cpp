@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
@@ -60,6 +62,19 @@ TEST(Command, bad_input_exits_with_2_and_names_the_culprit) {
   const Outcome outcome = run_with({"models"});
   EXPECT_EQ(outcome.code, 2);
   EXPECT_NE(outcome.err.find("/no/such/directory"), std::string::npos);
+}
+
+TEST(CommandDeathTest, output_that_cannot_be_written_fails_and_says_so) {
+  const auto into_a_full_disk = [](std::initializer_list<const char*> arguments) {
+    std::vector<const char*> argv{"articula"};
+    argv.insert(argv.end(), arguments);
+    if (std::freopen("/dev/full", "w", stdout) == nullptr) std::_Exit(3);
+    std::_Exit(run(static_cast<int>(argv.size()), argv.data()));
+  };
+  const auto fails = ::testing::ExitedWithCode(1);
+  EXPECT_EXIT(into_a_full_disk({"--help"}), fails, "standard output");
+  EXPECT_EXIT(into_a_full_disk({"simulate", "hopper", "--steps", "1"}), fails, "standard output");
+  EXPECT_EXIT(into_a_full_disk({"simulate", "hopper", "--steps", "1", "--json"}), fails, "standard output");
 }
 
 // Nimble, VII-C: the exact gradient does not lift the drone, the complementarity-aware one does.

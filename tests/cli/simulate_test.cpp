@@ -44,7 +44,9 @@ TEST(Simulate, nonsense_exits_with_2_and_says_what_is_wrong) {
   const Folder folder;
   const std::string wide = folder.file("wide.csv", "1,2,3,4\n"), broken = folder.file("nan.csv", "0,0,nan\n"),
                     short_one = folder.file("short.csv", "0 0 0\n0 0 0\n"),
-                    slip = folder.file("slip.csv", "0,o.5,0\n0,0,0\n");
+                    slip = folder.file("slip.csv", "0,o.5,0\n0,0,0\n"), other = folder.file("other.npz"),
+                    both = folder.file("both"), both_again = folder.file("./both");
+  write_npz(other, {{"u", {{2, 3}, std::vector<double>(6, 0.0)}}});
   const std::pair<std::vector<std::string>, const char*> cases[] = {
       {{"hopper", "--dt", "0"}, "dt must be positive"},
       {{"hopper", "--dt=-0.01"}, "dt must be positive"},
@@ -57,6 +59,12 @@ TEST(Simulate, nonsense_exits_with_2_and_says_what_is_wrong) {
       {{"hopper", "--controls", slip}, "line 1: not a row of numbers"},
       {{"hopper", "--controls", short_one, "--steps", "3"}, "controls for 2 steps"},
       {{"hopper", "--controls", "/no/such.csv"}, "/no/such.csv"},
+      {{"hopper", "--controls", other}, "no array 'controls' in it, only 'u'"},
+      {{"hopper", "--steps", "1", "--csv", both, "--npz", both}, "--csv and --npz are one file"},
+      {{"hopper", "--steps", "1", "--csv", both, "--npz", both_again}, "--csv and --npz are one file"},
+      {{"hopper", "--steps", "1", "--csv", ""}, "--csv: a name is needed"},
+      {{"hopper", "--steps", "1", "--npz", ""}, "--npz: a name is needed"},
+      {{"hopper", "--steps", "1", "--keyframe", ""}, "--keyframe: a name is needed"},
       {{"hopper", "--controls", "keyframe"}, "--keyframe"},
       {{"hopper", "--steps=-4"}, "negative"},
       {{"hopper", "--push", "torso"}, "BODY:FX,FY,FZ"},
@@ -135,6 +143,24 @@ TEST(Simulate, recordings_hold_the_trajectory_of_the_library) {
   EXPECT_EQ(lines, 22);
   // Its own recording drives it again.
   EXPECT_EQ(simulate({"hopper", "--controls", npz}).code, 0);
+}
+
+TEST(Simulate, a_recording_of_no_steps_is_its_start) {
+  const Folder folder;
+  const std::string npz = folder.file("t.npz"), csv = folder.file("t.csv");
+  const Outcome outcome =
+      simulate({"cart_pole", "--steps", "0", "--velocity", "slider=0.5", "--csv", csv, "--npz", npz});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const NpzArrays arrays = read_npz(npz);
+  EXPECT_EQ(arrays.at("v").values, (std::vector<double>{0.5, 0.0}));
+  EXPECT_EQ(arrays.at("controls").values, std::vector<double>{0.0});
+  std::ifstream file(csv);
+  std::string titles, start, more;
+  std::getline(file, titles);
+  std::getline(file, start);
+  EXPECT_EQ(titles, "time,q0,q1,v0,v1,u0,contacts,penetration,residual,status");
+  EXPECT_EQ(start, "0,0,0,0.5,0,0,0,0,0,solved");
+  EXPECT_FALSE(std::getline(file, more));
 }
 
 TEST(Simulate, a_push_moves_what_it_pushes) {

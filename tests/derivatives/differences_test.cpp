@@ -32,5 +32,19 @@ TEST(differences, the_mean_of_tables_has_less_noise_than_each) {
   EXPECT_LE(outside, trials / 10);
 }
 
+TEST(differences, to_one_side_look_neither_at_the_other_nor_between) {
+  for (const double side : {1.0, -1.0}) {
+    const auto f = [&](double t) -> VectorX {
+      EXPECT_GT(side * t, 0.0);
+      return Vector2(std::exp(3.0 * t), std::cos(5.0 * t + 1.0));
+    };
+    const Differences found = one_sided_differences(f, 0.01 * side);
+    EXPECT_NEAR(found.derivative[0], 3.0, 1e-9);
+    EXPECT_NEAR(found.derivative[1], -5.0 * std::sin(1.0), 1e-9);
+    EXPECT_LT((found.derivative - Vector2(3.0, -5.0 * std::sin(1.0))).cwiseAbs().maxCoeff(),
+              found.error.maxCoeff());
+  }
+}
+
 }  // namespace
 }  // namespace articula::testing::differences_test

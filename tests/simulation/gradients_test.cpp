@@ -146,6 +146,96 @@ TEST(gradients, agree_with_differences_of_the_true_step) {
   }
 }
 
+// A ball falls on a floor without a bounce, v+ = -e v, and a flywheel turns without dry friction,
+// w+ = w - h f / I: neither number can become negative.
+TEST(gradients, by_differences_at_the_end_of_a_range_are_those_to_one_side) {
+  constexpr double h = 0.01, v = -2.0, I = 0.03;
+  const Model model = build(parse_mjcf(R"(<mujoco><option timestep="0.01"/><worldbody>
+      <geom type="plane" size="1 1 1" condim="1"/>
+      <body pos="0 0 0.102"><freejoint/><geom name="ball" size="0.1" mass="1" condim="1"/></body>
+      <body pos="5 0 1"><joint name="axle" axis="0 0 1"/><inertial pos="0 0 0" mass="1" diaginertia="0.02 0.02 0.03"/>
+      </body></worldbody></mujoco>)"));
+  for (const Contact law : {Contact::ncp, Contact::lcp}) {
+    const Simulation simulation(model, {.contact = law});
+    State x = neutral_state(model);
+    x.v[2] = v;
+    x.v[6] = 3.0;
+    const Step step = simulation.step(x);
+    GradientSettings settings{.mode = GradientMode::finite_difference};
+    for (const char* name : {"geometry/ball/restitution", "joint/axle/dry_friction"})
+      settings.parameters.push_back(model.parameters().find(name));
+    StepCovector covector{{}, VectorX::Unit(7, 2) + VectorX::Unit(7, 6), {}};
+    for (const bool ridders : {false, true}) {
+      settings.ridders = ridders;
+      const StepGradient found = simulation.pullback(step, covector, settings);
+      const double tolerance = ridders ? 1e-9 : 1e-7;
+      EXPECT_NEAR(found.parameters[0], -v, tolerance) << ridders;
+      EXPECT_NEAR(found.parameters[1], -h / I, tolerance) << ridders;
+      EXPECT_TRUE(found.certificate.one_sided);
+      EXPECT_FALSE(simulation.pullback(step, covector, {.mode = GradientMode::finite_difference})
+                       .certificate.one_sided);
+    }
+  }
+}
+
+// Two legs and a frame without mass on the second, of which all sizes move alike; a leg may be a rod, with
+// nothing about its axis.
+Description legs(double size, double about_axis) {
+  const double m = 1000.0 * size * size * size;
+  Description d = empty_world();
+  d.gravity *= size;
+  for (const char* name : {"thigh", "shank", "frame"}) {
+    BodyDescription body;
+    body.name = name;
+    if (!d.bodies.empty()) body.parent = d.bodies.back().name;
+    body.pose.position = size * Vector3(1, 0, 0);
+    if (d.bodies.size() < 2) {
+      body.inertia.mass = m;
+      body.inertia.com = size * Vector3(0.5, 0.1, 0);
+      body.inertia.inertia = m * size * size * Vector3(about_axis, 0.1, 0.1).asDiagonal();
+      JointDescription joint;
+      joint.name = body.name + "_joint";
+      joint.type = JointType::hinge;
+      joint.axis = Vector3(0, 1, 0.2);
+      body.joints.push_back(joint);
+    }
+    d.bodies.push_back(body);
+  }
+  return d;
+}
+
+// Moments of legs of 1 mm are of 1e-13 kg m^2: a difference that is small beside one number is none of a real
+// body beside another.
+TEST(gradients, by_differences_are_found_for_bodies_of_any_size_and_kind) {
+  for (const double size : {1e-3, 1e-2, 1.0, 100.0}) {
+    for (const double about_axis : {0.01, 1e-10}) {
+      const Simulation simulation(build(legs(size, about_axis)));
+      const Model& model = simulation.model();
+      State x = neutral_state(model);
+      x.q = Vector2(0.3, -0.5);
+      x.v = Vector2(3.0, -2.0);
+      const Step step = simulation.step(x);
+      const StepCovector covector{VectorX::Ones(2), VectorX::Ones(2), {}};
+      for (const char* name : {"body/thigh/inertia", "body/shank/inertia", "body/frame/inertia",
+                               "joint/*/armature", "joint/*/damping", "joint/*/stiffness"}) {
+        GradientSettings settings{.parameters = model.parameters().matching(name)};
+        const VectorX exact = simulation.pullback(step, covector, settings).parameters;
+        VectorX units = VectorX::Ones(exact.size());
+        if (name[0] == 'b')
+          for (int i = 0; i < 10; ++i) units[i] = std::pow(size, i == 0 ? 3 : i < 4 ? 4 : 5);
+        settings.mode = GradientMode::finite_difference;
+        for (const bool ridders : {false, true}) {
+          settings.ridders = ridders;
+          const VectorX found = simulation.pullback(step, covector, settings).parameters;
+          EXPECT_LT((found - exact).cwiseProduct(units).cwiseAbs().maxCoeff(),
+                    (ridders ? 1e-7 : 1e-4) * exact.cwiseProduct(units).cwiseAbs().maxCoeff())
+              << size << " " << about_axis << " " << name << " " << ridders;
+        }
+      }
+    }
+  }
+}
+
 TEST(gradients, of_a_batch_are_those_of_single_simulations_for_any_number_of_threads) {
   const Model model = load("hopper");
   constexpr int count = 7;

@@ -25,6 +25,10 @@ struct Differences {
 Differences ridders_differences(const std::function<VectorX(double)>& f, double step, bool jumps = false,
                                 double noise = 0.0,
                                 const std::function<bool(const Differences&)>& enough = nullptr);
+// The limit of the derivative to one side, t > 0 or where `step` is negative t < 0, from extrapolated
+// differences (f(h) - f(h/2)) / (h/2), with errors in h, h^2, .... f may jump at t = 0: without restitution
+// there is no bounce, and with little of it a small one in place of touching.
+Differences one_sided_differences(const std::function<VectorX(double)>& f, double step);
 // Of two, component by component, what has the smaller estimated error.
 void keep_better(Differences& best, const Differences& other);
 

@@ -34,7 +34,8 @@ struct GradientSettings {
   bool velocities_alone = false;  // of v+ only: nv rows instead of n
   bool certificate = true;        // false: the certificate tells only whether they are valid
 
-  bool ridders = false;  // finite_difference: extrapolated (slow, to 1e-8), instead of one central one
+  // finite_difference: central ones, and to one side at the end of a parameter's range (one_sided)
+  bool ridders = false;           // extrapolated (slow, to 1e-8), instead of one of second order
   double difference_step = 1e-6;  // finite_difference: of states and controls; relative for parameters;
                                   // Ridders' starts at a hundred times this
 
