@@ -126,27 +126,63 @@ void RankFactor::solve_transposed(double* x) {
   for (int k = 0; k < rank_; ++k) x[rows_[k]] = y[k] * scale_[rows_[k]];
 }
 
-// Some columns at a time, so that each row is summed up in registers.
+// Some columns at a time, so that rows are summed up in registers: two together, as one alone would wait for
+// each of its sums.
 template <int registers>
 void RankFactor::solve_tile(const double* x, int columns, double* y) const {
   constexpr int width = 4 * registers;
-  Lanes sum[registers];
-  const auto subtract = [&](const double* from, double factor) {
-    for (int r = 0; r < registers; ++r) sum[r] -= load_lanes(from + 4 * r) * broadcast(factor);
+  struct Row {
+    Lanes sum[registers];
+
+    void load(const double* from, double factor) {
+      for (int r = 0; r < registers; ++r) sum[r] = load_lanes(from + 4 * r) * broadcast(factor);
+    }
+    void subtract(const double* from, double factor) {
+      for (int r = 0; r < registers; ++r) sum[r] -= load_lanes(from + 4 * r) * broadcast(factor);
+    }
+    void store(double* to, double factor) const {
+      for (int r = 0; r < registers; ++r) store_lanes(to + 4 * r, sum[r] * broadcast(factor));
+    }
   };
-  for (int k = 0; k < rank_; ++k) {
-    const double* from = x + static_cast<std::size_t>(rows_[k]) * columns;
-    for (int r = 0; r < registers; ++r) sum[r] = load_lanes(from + 4 * r) * broadcast(scale_[rows_[k]]);
-    const double* l = at(k);
-    for (int m = 0; m < k; ++m) subtract(y + m * width, l[m]);
-    for (int r = 0; r < registers; ++r) store_lanes(y + k * width + 4 * r, sum[r]);
+  const auto part = [&](int k) { return y + static_cast<std::size_t>(k) * width; };
+  const auto load_given = [&](Row& row, int k) {
+    row.load(x + static_cast<std::size_t>(rows_[k]) * columns, scale_[rows_[k]]);
+  };
+  Row one, two;
+  int k = 0;
+  for (; k + 1 < rank_; k += 2) {
+    load_given(one, k);
+    load_given(two, k + 1);
+    const double *l = at(k), *below = at(k + 1);
+    for (int m = 0; m < k; ++m) {
+      one.subtract(part(m), l[m]);
+      two.subtract(part(m), below[m]);
+    }
+    one.store(part(k), 1.0);
+    two.subtract(part(k), below[k]);
+    two.store(part(k + 1), 1.0);
   }
-  for (int k = rank_ - 1; k >= 0; --k) {
-    for (int r = 0; r < registers; ++r) sum[r] = load_lanes(y + k * width + 4 * r);
-    const double* u = at(k);
-    for (int m = k + 1; m < rank_; ++m) subtract(y + m * width, u[m]);
-    for (int r = 0; r < registers; ++r)
-      store_lanes(y + k * width + 4 * r, sum[r] * broadcast(inverse_pivot_[k]));
+  if (k < rank_) {
+    load_given(one, k);
+    for (int m = 0; m < k; ++m) one.subtract(part(m), at(k)[m]);
+    one.store(part(k), 1.0);
+  }
+  for (k = rank_ - 1; k > 0; k -= 2) {
+    one.load(part(k), 1.0);
+    two.load(part(k - 1), 1.0);
+    const double *u = at(k), *above = at(k - 1);
+    for (int m = k + 1; m < rank_; ++m) {
+      one.subtract(part(m), u[m]);
+      two.subtract(part(m), above[m]);
+    }
+    one.store(part(k), inverse_pivot_[k]);
+    two.subtract(part(k), above[k]);
+    two.store(part(k - 1), inverse_pivot_[k - 1]);
+  }
+  if (k == 0) {
+    one.load(part(0), 1.0);
+    for (int m = 1; m < rank_; ++m) one.subtract(part(m), at(0)[m]);
+    one.store(part(0), inverse_pivot_[0]);
   }
 }
 
@@ -189,8 +225,14 @@ void RankFactor::null_spaces(std::vector<double>& right, std::vector<double>* le
     for (int k = rank_ - 1; k >= 0; --k) {
       Lanes sum{};
       for (int r = 0; r < std::min(4, many - j); ++r) sum[r] = -at(k)[rank_ + j + r];
-      for (int m = k + 1; m < rank_; ++m) sum -= load_lanes(part(m)) * broadcast(at(k)[m]);
-      store_lanes(part(k), sum * broadcast(inverse_pivot_[k]));
+      Lanes other{};  // two sums: one alone would wait for each of its terms
+      int m = k + 1;
+      for (; m + 1 < rank_; m += 2) {
+        sum -= load_lanes(part(m)) * broadcast(at(k)[m]);
+        other -= load_lanes(part(m + 1)) * broadcast(at(k)[m + 1]);
+      }
+      if (m < rank_) sum -= load_lanes(part(m)) * broadcast(at(k)[m]);
+      store_lanes(part(k), (sum + other) * broadcast(inverse_pivot_[k]));
     }
     spread(columns_, j, right);
   }
