@@ -306,10 +306,27 @@ void stand_still(Task& task) {
 
 }  // namespace
 
+namespace {
+
+// Impulses that are nothing but rounding, of a body that glides along a wall, are none: which rounding they
+// are is up to the start.
+void drop_rounding(Task& task) {
+  constexpr double rounding = 1e-15;
+  for (const Block& block : task.problem.blocks) {
+    if (block.kind != BlockKind::contact && block.kind != BlockKind::unilateral) continue;
+    double* lam = task.lam + block.first;  // friction is no more than mu lam_N
+    if (task.problem.g(block.first, block.first) * std::abs(lam[0]) <= rounding * task.problem.velocity_scale)
+      std::fill_n(lam, block.dim, 0.0);
+  }
+}
+
+}  // namespace
+
 bool conclude(Task& task, SolveStage stage) {
   const bool several = task.work.system.determinant_sign() < 0.0;
   modes_of_motion(task.problem, task.lam, task.sigma, motion_tolerance(task.problem, task.lam), task.mode);
   stand_still(task);
+  drop_rounding(task);
   judge(task, stage, several ? SolveStatus::multiple : SolveStatus::solved);
   return task.report.relative_residual <= exact;
 }
