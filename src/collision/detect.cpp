@@ -128,11 +128,11 @@ void sweep(const Colliders& colliders, const Data& data, Contacts& contacts) {
 
 }  // namespace
 
-Contacts::Contacts(const Colliders& colliders, int wanted) {
+Contacts::Contacts(const Colliders& colliders, int room) {
   const std::size_t n = colliders.list().size();
   const std::size_t most = colliders.swept() ? 16 * n : colliders.pairs().size() * max_contact_points;
-  capacity = wanted > 0 ? wanted : static_cast<int>(std::min<std::size_t>(most, 4096));
-  if (colliders.swept() && wanted <= 0) capacity = static_cast<int>(most);
+  capacity = room > 0 ? room : static_cast<int>(std::min<std::size_t>(most, 4096));
+  if (colliders.swept() && room <= 0) capacity = static_cast<int>(most);
   list.reserve(at(capacity));
   passing.reserve(at(capacity));
   placement.resize(n);

@@ -278,7 +278,7 @@ void prepare_rnea_columns(const Model& model, const Data& data, RneaDerivativeWo
         cross(S, data.link_force[k]) + work.composite[k] * work.psi_ddot[d] + B * data.psi_dot[d].angular;
     const Force W = work.composite[k] * (data.psi_dot[d] + data.S_dot[d]) + B * S.angular;
     double* column = work.columns.data() + d;
-    const auto row = [&](int k) { return column + k * work.stride; };
+    const auto row = [&](int place) { return column + place * work.stride; };
     if (has_external) {
       U += work.external[k] * S.angular;
       store_vector(row(row_X), work.stride, transpose_times(work.external[k], S));

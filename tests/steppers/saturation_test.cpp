@@ -2,6 +2,7 @@
 
 #include "articula/dynamics/saturation.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "articula/dynamics/crba.hpp"
