@@ -304,10 +304,6 @@ void stand_still(Task& task) {
   std::copy(sigma.begin(), sigma.end(), task.sigma);
 }
 
-}  // namespace
-
-namespace {
-
 // Impulses that are nothing but rounding, of a body that glides along a wall, are none: which rounding they
 // are is up to the start.
 void drop_rounding(Task& task) {

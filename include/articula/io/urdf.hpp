@@ -7,10 +7,9 @@
 // - Neighbours do not collide, nor do pairs that an SRDF file or Drake's groups disable. That holds for the
 //   geometry of these very links: where pairs are disabled, and next to a fixed base's joints, links without
 //   mass that have collision geometry stay bodies.
-// - Links that overlap by more than 0.1 mm with all joints at zero (or at the end of the range that is
-// nearest)
-//   do not collide, either, with a warning that names them: no motion would part most of them, and a robot
-//   that is jammed in itself is of no use. LoadOptions::keep_overlaps lets them.
+// - Links that overlap by more than 0.1 mm with all joints at zero (or at the nearest end of their range) do
+//   not collide, either, with a warning that names them: no motion would part most of them, and a robot that
+//   is jammed in itself is of no use. LoadOptions::keep_overlaps lets them.
 // - revolute, continuous: a hinge; prismatic: a slide. planar: slides along two directions across the
 //   axis, "NAME_x" and "NAME_y", and a hinge about it, "NAME"; without an axis it is z, as in Pinocchio
 //   (which moves planar joints across z whatever their axis is: we follow the axis, as URDF says, with a
