@@ -52,6 +52,7 @@ void FrozenModes::call_contacts(const collision::Colliders& colliders, collision
 }
 
 FrozenModes::Entry FrozenModes::in_frame(const Entry& entry, const collision::ContactFrame& frame) {
+  if (!entry.any_tangents) return entry;
   Entry turned = entry;
   const double cosine = dot(entry.frame.t1, frame.t1), sine = dot(entry.frame.t2, frame.t1);
   const auto turn = [&](double* pair) {
@@ -80,6 +81,7 @@ FrozenModes freeze(const ContactRows& rows, const collision::Contacts& contacts)
     if (item.kind == RowKind::contact) {
       const collision::Contact& contact = contacts.list[static_cast<size_t>(item.index)];
       entry.frame = rows.frame(item);
+      entry.any_tangents = rows.any_tangents(item.index);
       entry.collider_a = contact.pair.a;
       entry.collider_b = contact.pair.b;
       entry.position = contact.point.position;

@@ -456,6 +456,7 @@ void ContactRows::Builder::contact(const collision::Colliders& colliders, const 
   const bool isotropic = settings.law == FrictionLaw::cone && p.friction[0] == p.friction[1];
   const collision::ContactFrame frame = isotropic ? collision::cone_frame(n) : collision::pyramid_frame(n);
   rows.frames_.push_back(frame);
+  rows.any_tangents_.push_back(isotropic);
   const int a = colliders.list()[contact.pair.a].link, b = colliders.list()[contact.pair.b].link;
   const int tree_a = constraints.tree_of_link[a], tree_b = constraints.tree_of_link[b];
   if (tree_a < 0 && tree_b < 0) return;

@@ -41,6 +41,7 @@ ContactRows::ContactRows(const Model& model, const Constraints& constraints, int
   item_blocks_.reserve(most_blocks_);
   blocks_.reserve(most_blocks_);
   frames_.reserve(most_contacts);
+  any_tangents_.reserve(most_contacts);
   J_.reserve(static_cast<std::size_t>(2) * most_quads * widest);
   W_.reserve(static_cast<std::size_t>(2) * most_quads * widest);
   b_.reserve(most_rows_);
@@ -390,6 +391,7 @@ void ContactRows::build(const Model& model, const Data& data, const Constraints&
   support_.clear();
   item_blocks_.clear();
   frames_.clear();
+  any_tangents_.clear();
   J_.clear();
   Builder builder{*this, model, data, constraints, settings, q, v, v_free};
   builder.equalities();

@@ -81,7 +81,7 @@ void ContactRates::add_touch(const Item& item, int index) {
   t.r_b = t.p - before_->link_reference[link_b];
   t.frame = work_->rows.frame(item);
   const collision::ContactParameters parameters = work_->colliders.parameters(*model_, contact.pair);
-  t.spin_free = settings_.law == FrictionLaw::cone && parameters.friction[0] == parameters.friction[1];
+  t.spin_free = work_->rows.any_tangents(item.index);
   if (!t.spin_free) one_sided_ |= collision::near_pole(t.frame.n);
   int row = 1;
   for (int i = 1; i < parameters.condim; ++i) {

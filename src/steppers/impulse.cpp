@@ -152,9 +152,10 @@ bool solve_beside(ModeSystem& system, const ContactProblem& problem, const std::
 bool solve_held_island(ModeSystem& system, const ContactProblem& problem, const RowMode* mode,
                        SlideState* slides, const double* near, const double* velocity, double* lam,
                        double* sigma) {
-  constexpr double granted = 1e-9;  // m/s
+  constexpr double rounding = 1e-12;  // of the velocities
   const std::vector<SlideState> before(slides, slides + problem.blocks.size());
   const auto again = [&] { std::copy(before.begin(), before.end(), slides); };
+  const double granted = rounding * problem.velocity_scale;
   bool misses = false;
   for (int i = 0; i < problem.size; ++i)
     misses = misses || (mode[i] == RowMode::hold && std::abs(velocity[i]) > granted);

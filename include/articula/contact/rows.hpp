@@ -49,6 +49,7 @@ struct FrozenModes {
     bool keeps_loads = false;
     std::array<double, 6> slack{};  // m/s
     collision::ContactFrame frame;  // in which lam, slack and slide are
+    bool any_tangents = true;
     int collider_a = -1, collider_b = -1;
     Vec3 position;         // where the contact was
     bool passing = false;  // of these features, which detect does not find by itself
@@ -66,7 +67,8 @@ struct FrozenModes {
   // Contacts that detect is told of: those of features that pass (collision/passing.hpp), and those that
   // carry, which are wanted for what they are.
   void call_contacts(const collision::Colliders& colliders, collision::Contacts& contacts) const;
-  // The entry with lam and slide in another frame: tangents are a choice that may jump.
+  // The entry with lam and slide in another frame. Any tangents may jump, and what they measure stays where it
+  // is in space; those of laws that have directions of their own take it with them.
   static Entry in_frame(const Entry& entry, const collision::ContactFrame& frame);
 };
 
@@ -204,6 +206,9 @@ class ContactRows {
   int row_of(const Item& item) const { return islands_[item.island].row_begin + block(item).first; }
   const collision::ContactFrame& frame(const Item& contact) const { return frame(contact.index); }
   const collision::ContactFrame& frame(int contact) const { return frames_[contact]; }
+  // Whether the contact's law is alike in all directions across the normal: its tangents are any two. Those of
+  // other laws follow the normal (collision::pyramid_frame).
+  bool any_tangents(int contact) const { return any_tangents_[contact]; }
 
   ContactProblem problem(const Island& island, double gravity_step) const;
   // force (nv) += J^T lam
@@ -261,6 +266,7 @@ class ContactRows {
   std::vector<std::uint64_t> support_;  // per quad and side, likewise: all that its rows act on
   std::vector<Block> item_blocks_, blocks_;
   std::vector<collision::ContactFrame> frames_;  // per contact
+  std::vector<char> any_tangents_;
   LaneVector J_, W_;
   std::vector<double> b_, bias_, scale_;
   AlignedVector G_;
