@@ -216,6 +216,7 @@ bool GradientCheck::difference(const VectorX& dz, bool held, bool jumps, double 
   if (best.derivative.size() == 0) return false;
   reference.derivative = best.derivative;
   reference.rounding = best.rounding;
+  reference.unsure = best.error;
   reference.error = error(best);
   reference.thorough = thorough;
   return true;
@@ -237,6 +238,7 @@ void GradientCheck::repeat(const VectorX& dz, bool held, double scale, Reference
   if (!same || !(error < reference.error)) return;
   reference.derivative = found.derivative;
   reference.rounding = found.rounding;
+  reference.unsure = found.error;
   reference.error = error;
 }
 
@@ -329,13 +331,17 @@ bool GradientCheck::searches_again() {
 namespace {
 
 // max |A - R| / max(|R|, 1e-3 max |R|, 1e-9), where what rounding alone puts into R is no difference, and a
-// block that is zero need only be found below the smallest number that counts. No sum of terms of order 100
-// (1 / h) is known to more than some 13 digits behind the point.
-VectorX errors_of(const MatrixX& A, const MatrixX& R, const MatrixX& rounding) {
-  constexpr double counts = 1e-9, digits = 0.1 * zero;
+// block that is zero need only be found below the smallest number that counts, or, of motion that is known to
+// few digits (a robot that lies on more points than it needs), below what references are sure of. No sum of
+// terms of order 100 (1 / h) is known to more than some 13 digits behind the point.
+VectorX errors_of(const MatrixX& A, const MatrixX& R, const MatrixX& rounding, const MatrixX& unsure) {
+  constexpr double counts = 1e-9, least_known = 1e-7, digits = 0.1 * zero;
   const double largest = R.cwiseAbs().maxCoeff(), floor = std::max(1e-3 * largest, counts);
-  if (A.cwiseAbs().maxCoeff() < zero && (R.cwiseAbs() - rounding).maxCoeff() < counts)
-    return VectorX::Zero(A.cols());
+  const auto nothing = [&] {
+    return (R.cwiseAbs() - rounding).maxCoeff() < counts ||
+           (unsure.maxCoeff() < least_known && (R.cwiseAbs() - trust * unsure).maxCoeff() < counts);
+  };
+  if (A.cwiseAbs().maxCoeff() < zero && nothing()) return VectorX::Zero(A.cols());
   const auto off = ((A - R).cwiseAbs() - rounding).array() - digits;
   return (off.max(0.0) / R.cwiseAbs().array().max(floor)).colwise().maxCoeff();
 }
@@ -352,7 +358,7 @@ void GradientCheck::compare(const MatrixX& derivative, const MatrixX& directions
   block.one_sided = inconsistency_ > 1e-9 || certificate_.one_sided;
   block.largest = derivative.cwiseAbs().maxCoeff();
   const double scale = block.largest;
-  MatrixX references(derivative.rows(), directions.cols()), rounding = references;
+  MatrixX references(derivative.rows(), directions.cols()), rounding = references, unsure = references;
   std::vector<Reference> as_it_is(static_cast<size_t>(directions.cols())), with_modes_held = as_it_is;
   VectorX as_it_is_errors;
   for (const bool held : {false, true}) {
@@ -382,10 +388,11 @@ void GradientCheck::compare(const MatrixX& derivative, const MatrixX& directions
         if (held && better && agree(reference, other, scale)) reference = other;
         references.col(i) = reference.derivative;
         rounding.col(i) = reference.rounding;
+        unsure.col(i) = reference.unsure;
         uncertainty = std::max(uncertainty, reference.error);
       }
       if (left_out) break;
-      errors = errors_of(derivative, references, rounding);
+      errors = errors_of(derivative, references, rounding, unsure);
       for (Eigen::Index i = 0; i < errors.size() && !held; ++i)
         as_it_is[static_cast<size_t>(i)].confirmed = errors[i] <= undecided;
       if (errors.maxCoeff() <= undecided) break;

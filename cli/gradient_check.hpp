@@ -39,7 +39,7 @@ class GradientCheck {
       double step;
       VectorX ahead, behind;  // the outermost evaluations of a table
     };
-    VectorX derivative, rounding;
+    VectorX derivative, rounding, unsure;  // and by how much they may be off, rounding and all
     double error = std::numeric_limits<double>::infinity();  // by its own estimate, relative to the block
     bool thorough = false;                                   // noise was measured
     bool confirmed = false;  // a derivative that is wrong would have to be wrong alike

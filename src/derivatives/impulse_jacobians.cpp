@@ -3,6 +3,8 @@
 //   K X = -A^T (W^T Z + dsigma),   dv+ = L^-1 D^-1/2 (Z + W B X)
 // dr1/dv = -Mhat + ...: the part of Mhat is known, J and 1, and added as such.
 
+#include <algorithm>
+
 #include "articula/model/sizes.hpp"
 #include "impulse_work.hpp"
 
@@ -39,6 +41,15 @@ void ImpulseDerivatives::jacobians(MatrixRef by_state, MatrixRef by_control, Mat
 void ImpulseDerivatives::jacobians(MatrixRef by_state, MatrixRef by_control) {
   Eigen::Map<MatrixX> none(nullptr, by_state.rows(), 0);
   jacobians(by_state, by_control, none);
+}
+
+bool ImpulseDerivatives::nearly_singular() const {
+  constexpr double few_digits = 1e-5;  // of pivots
+  const Work& w = *work_;
+  const auto end = w.laws.begin() + static_cast<long>(w.step->rows.islands().size());
+  return !w.relabelled && std::any_of(w.laws.begin(), end, [](const LawSystem& law) {
+    return law.conditioning() < few_digits;
+  });
 }
 
 // v+, behind q+, of which the rows are h times those of v+, but for what turns.

@@ -1,6 +1,9 @@
 // Derivatives of a simulation's steps, in every mode.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 #include "articula/derivatives/differences.hpp"
 #include "articula/error.hpp"
@@ -71,6 +74,36 @@ TEST(gradients, of_a_loss_are_the_transposed_jacobians_times_its_covector) {
         EXPECT_LT((gradient.control - by_control).norm(), 1e-10 * (1.0 + by_control.norm())) << name;
       }
     }
+  }
+}
+
+// A leg whose knee is bent by a thousandth: its foot moves along one line, nearly, and friction and floor say the
+// same of it.
+TEST(gradients, of_rows_that_nearly_depend_on_each_other_are_the_transposed_jacobians_all_the_same) {
+  constexpr double straight = 0.7853981633974483, bent = straight + 1.3e-3, half = 0.5, radius = 1e-3;
+  const Model model = build(parse_mjcf(fmt::format(
+      R"(<mujoco><worldbody><geom type="plane" size="0 0 1"/>
+      <body pos="0 0 {}"><joint axis="0 1 0"/>
+        <geom type="capsule" size="0.01" fromto="0 0 0 0.3 0 -0.3" mass="1"/>
+        <body pos="{} 0 {}"><joint axis="0 1 0"/>
+          <geom type="sphere" size="{}" pos="{} 0 {}" mass="1" friction="3"/></body></body>
+      </worldbody></mujoco>)",
+      half * (std::cos(straight) + std::cos(bent)) + radius - 1e-7, half * std::sin(straight),
+      -half * std::cos(straight), radius, half * std::sin(bent), -half * std::cos(bent))));
+  for (const Contact law : {Contact::ncp, Contact::lcp}) {
+    const Simulation simulation(model, {.contact = law});
+    State start = neutral_state(model);
+    start.v << 1e-3, 2e-3;
+    const Step step = simulation.step(start);
+    ASSERT_TRUE(step.ok());
+    const StepJacobians jacobians = simulation.jacobians(step, {.forces = true});
+    ASSERT_LT(jacobians.certificate.conditioning, 1e-5);
+    const VectorX w = VectorX::LinSpaced(4, -1.0, 2.0);
+    const StepGradient gradient = simulation.pullback(step, {.q = w.head(2), .v = w.tail(2)});
+    VectorX found(6), expected(6);
+    found << gradient.q, gradient.v, gradient.force;
+    expected << jacobians.by_state.transpose() * w, jacobians.by_force.transpose() * w;
+    EXPECT_LT((found - expected).norm(), 1e-15 * expected.norm());
   }
 }
 

@@ -54,6 +54,9 @@ class ImpulseDerivatives final : public ImplicitStep {
   // the last two may have no columns: not wanted. If all have nv rows they are of v+ alone.
   void jacobians(MatrixRef by_state, MatrixRef by_control, MatrixRef by_force);
   void jacobians(MatrixRef by_state, MatrixRef by_control);
+  // Whether the laws are so near to singular that products along and against have few digits in common: those
+  // against are better made of the Jacobians' columns.
+  bool nearly_singular() const;
   void certify(GradientCertificate& certificate) const;
   GradientCertificate certificate() const;
 
