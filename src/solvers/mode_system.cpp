@@ -519,6 +519,21 @@ bool ModeSystem::turn_hard(const ContactProblem& problem, const RowMode* mode, S
   return false;
 }
 
+void ModeSystem::missed(const double* sigma, std::vector<double>& v) const {
+  std::fill(v.begin(), v.end(), 0.0);
+  for (std::size_t k = 0; k < unknowns_.size(); ++k) {
+    const Unknown& u = unknowns_[k];
+    const double miss = gather(u, sigma) + u.compliance * x_[k];
+    if (!u.across) {
+      v[u.row] += miss;
+      continue;
+    }
+    double squared = 0.0;
+    for (int i = 0; i < u.tangents; ++i) squared += u.equation[i] * u.equation[i];
+    for (int i = 0; i < u.tangents; ++i) v[u.row + 1 + i] += miss * u.equation[i] / squared;
+  }
+}
+
 bool ModeSystem::stand_still(const ContactProblem& problem, const RowMode* mode, const SlideState* slides,
                              double* lam, double* sigma) {
   const double rounding = problem.size > pile ? 1e-13 : 2e-15;

@@ -146,6 +146,19 @@ bool solve_beside(ModeSystem& system, const ContactProblem& problem, const std::
              : system.solve_beside(problem, mode.data(), slides, lam, sigma, softness, keeps_loads);
 }
 
+// What dependent rows cannot follow, with what yields held: of soft laws it would make loads of order 1 / eps,
+// which turn what yields.
+std::vector<double> missed_beside(ModeSystem& system, const ContactProblem& problem,
+                                  std::vector<RowMode> still, std::vector<SlideState> slides,
+                                  const double* near) {
+  std::vector<double> lam(problem.size), sigma(problem.size), missed(problem.size, 0.0);
+  std::replace_if(still.begin(), still.end(), yields, RowMode::hold);
+  system.forget();
+  if (solve_beside(system, problem, still, slides.data(), near, true, lam.data(), sigma.data()))
+    system.missed(sigma.data(), missed);
+  return missed;
+}
+
 // By soft laws, which turn what slides very slowly unless they are soft about these impulses; and where they
 // find nothing, where rows are missed (velocity: of the step), or something creeps, beside the step by hard
 // ones.
@@ -166,13 +179,21 @@ bool solve_held_island(ModeSystem& system, const ContactProblem& problem, const 
     if (solve_beside(system, problem, modes, slides, near, false, lam, sigma)) return true;
     again();
   }
-  bool solved = solve_held(system, problem, mode, slides, softness_for(problem, mode, slides), lam, sigma);
+  const std::vector<double> missed = may_be_hard ? std::vector<double>(problem.size, 0.0)
+                                                 : missed_beside(system, problem, modes, before, near);
+  std::vector<double> b(problem.b, problem.b + problem.size);
+  for (int i = 0; i < problem.size; ++i) b[i] -= missed[i];
+  ContactProblem followed = problem;
+  followed.b = b.data();
+  system.forget();
+  bool solved = solve_held(system, followed, mode, slides, softness_for(problem, mode, slides), lam, sigma);
   if (!solved) {
     again();
-    solved = system.solve_near(problem, mode, slides, lam, sigma, near);
+    solved = system.solve_near(followed, mode, slides, lam, sigma, near);
   }
   if (solved) {
-    stand_still(system, problem, mode, slides, lam, sigma);
+    stand_still(system, followed, mode, slides, lam, sigma);
+    for (int i = 0; i < problem.size; ++i) sigma[i] += missed[i];
     return true;
   }
   again();

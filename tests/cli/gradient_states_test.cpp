@@ -401,11 +401,8 @@ TEST(gradient_check, sees_kinks_where_parameters_move_them) {
   }
 }
 
-// One state of a third-party robot, at frozen modes.
-void expect_derivatives_at(const char* file, Contact law, int state) {
-  const auto shared = shared_models_directory();
-  if (!shared) GTEST_SKIP() << "no shared models";
-  const Model model = load((*shared / file).string());
+// One state, at frozen modes.
+void expect_derivatives_at(const Model& model, Contact law, int state) {
   const auto states = trajectory_states(model, law, 500, 1, 2, {state});
   GradientCheck check(model, law);
   std::vector<BlockResult> blocks;
@@ -415,6 +412,29 @@ void expect_derivatives_at(const char* file, Contact law, int state) {
     EXPECT_FALSE(blocks[k].frozen_left_out) << block_names()[k];
     EXPECT_LE(blocks[k].frozen_error, 1e-6) << block_names()[k];
   }
+}
+
+// Of a third-party robot.
+void expect_derivatives_at(const char* file, Contact law, int state) {
+  const auto shared = shared_models_directory();
+  if (!shared) GTEST_SKIP() << "no shared models";
+  expect_derivatives_at(load((*shared / file).string()), law, state);
+}
+
+// Cards that yield, on points that cannot follow a turn: soft laws would turn them by loads of order 1 / eps.
+TEST(gradient_check, holds_what_yields_beside_rows_that_cannot_follow) {
+  expect_derivatives_at(load("card_house"), Contact::ncp, 191);
+  expect_derivatives_at(load("card_house"), Contact::lcp, 232);
+}
+
+// 1e-10 of slack makes rows miss what loads of soft laws would meet.
+TEST(gradient_check, holds_slack_that_is_next_to_none) {
+  expect_derivatives_at(load("card_house"), Contact::lcp, 156);
+}
+
+// Loads that stay as they were do so in tangents of pyramids, which turn with the normal.
+TEST(gradient_check, holds_loads_in_directions_of_pyramids) {
+  expect_derivatives_at(load("stack"), Contact::lcp, 336);
 }
 
 // Next to a pole no step is longer than 1e-6, and noise leaves a table six digits.
