@@ -47,12 +47,30 @@ constexpr double all_of_it = 1.0 - 1e-9;
 
 }  // namespace
 
+ImpulseDerivatives::Work::Impact ImpulseDerivatives::Work::impact_of(const Item& item, double e) {
+  const ContactRows& rows = step->rows;
+  if (!impacts_found) {
+    impacts_found = true;
+    before.resize(rows.size());
+    freely.resize(rows.size());
+    rows.velocities(step->free.v, before.data());
+    rows.velocities(step->v_free, freely.data());
+  }
+  const int row = rows.row_of(item);
+  const double bounce_speed =
+      settings.bounce_speed < 0.0 ? 2.0 * settings.dt * norm(model->gravity()) : settings.bounce_speed;
+  // What kinematic bodies add to both is in the bias:  s = b + e (J v + b), or b + gap.
+  const double s = rows.quads()[item.quad].bias[item.lane];
+  const double gap = item.bias == BiasMode::capped ? -settings.recovery_speed : item.phi / settings.dt;
+  const double brought = item.bias == BiasMode::bounce ? (s - e * before[row]) / (1.0 + e) : s - gap;
+  return {before[row] + brought + bounce_speed, item.phi / settings.dt + freely[row] + brought};
+}
+
 // How far the kinds of biases are from others: gaps from being capped, impacts from not bouncing.
 double ImpulseDerivatives::Work::bias_margin() {
   const ContactRows& rows = step->rows;
   double margin = std::numeric_limits<double>::infinity();
   const auto keep = [&](double x) { margin = std::min(margin, std::abs(x)); };
-  bool free_velocities = false;
   size_t next = 0;  // touches are in the order of items
   for (const Item& item : rows.items()) {
     const int row = rows.row_of(item);
@@ -68,24 +86,9 @@ double ImpulseDerivatives::Work::bias_margin() {
             ? touch->restitution
             : step->colliders.parameters(*model, step->contacts.list[item.index].pair).restitution;
     if (!(e > 0.0)) continue;
-    if (!free_velocities) {
-      free_velocities = true;
-      before.resize(rows.size());
-      freely.resize(rows.size());
-      rows.velocities(step->free.v, before.data());
-      rows.velocities(step->v_free, freely.data());
-    }
-    const double bounce_speed =
-        settings.bounce_speed < 0.0 ? 2.0 * settings.dt * norm(model->gravity()) : settings.bounce_speed;
-    // What kinematic bodies add to both is in the bias:  s = b + e (J v + b), or b + gap.
-    const double s = rows.quads()[item.quad].bias[item.lane];
-    const double gap = item.bias == BiasMode::capped ? -settings.recovery_speed : item.phi / settings.dt;
-    const double brought = item.bias == BiasMode::bounce ? (s - e * before[row]) / (1.0 + e) : s - gap;
-    const double fast = before[row] + brought + bounce_speed,
-                 meets = item.phi / settings.dt + freely[row] + brought;
-    // Both must be negative for a bounce.
-    if (item.bias == BiasMode::bounce || meets < 0.0) keep(fast);
-    if (item.bias == BiasMode::bounce || fast < 0.0) keep(meets);
+    const Impact impact = impact_of(item, e);
+    if (item.bias == BiasMode::bounce || impact.meets < 0.0) keep(impact.fast);
+    if (item.bias == BiasMode::bounce || impact.fast < 0.0) keep(impact.meets);
   }
   return margin;
 }
@@ -135,7 +138,7 @@ void ImpulseDerivatives::certify(GradientCertificate& certificate) const {
   certificate.inconsistency = std::max(w.not_followed, w.cannot_follow);
   const bool chosen = w.may_choose() && (!w.choice.found || w.choice.failed);
   certificate.one_sided =
-      w.rates.one_sided() || chosen || at_force_kink(*w.model, w.step->free, w.settings.dt);
+      w.rates.one_sided() || chosen || w.law_begins || at_force_kink(*w.model, w.step->free, w.settings.dt);
   const bool limited = std::any_of(rows.items().begin(), rows.items().end(), [&](const Item& item) {
     const bool limit = item.kind == RowKind::joint_limit || item.kind == RowKind::tendon_limit;
     return limit && w.modes[rows.row_of(item)] == RowMode::hold;

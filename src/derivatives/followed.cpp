@@ -59,6 +59,7 @@ void ImpulseDerivatives::examine(const std::vector<ParameterSlice>& parameters) 
   const ContactRows& rows = w.step->rows;
   const int nv = w.nv, theta = layout().theta;
   w.cannot_follow = 0.0;
+  w.law_begins = !w.relabelled && w.contact_law_begins(parameters);
   if (w.relabelled || parameters.empty()) return;
   VectorX y(unknowns()), z(layout().size), scale(layout().size);
   std::vector<double> c_bar(rows.size()), rho_bar(rows.size());

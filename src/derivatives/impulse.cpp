@@ -78,11 +78,12 @@ bool ImpulseDerivatives::prepare(const Model& model, Data& data, const ImpulseWo
   for (std::vector<double>* vector : {&w.dsigma, &w.rho, &w.c, &w.dlam}) vector->resize(step.rows.size());
   w.still.assign(step.rows.size(), 0.0);
   w.relabelled = false;
-  w.choice.found = w.slack.found = false;
+  w.choice.found = w.slack.found = w.impacts_found = false;
   for (const auto& side : w.shifted) {
     if (side) side->same = false;
   }
   w.not_followed = w.cannot_follow = 0.0;
+  w.law_begins = false;
   w.solved = false;
   return w.factor_laws();
 }
@@ -179,6 +180,7 @@ bool ImpulseDerivatives::relabel(const std::vector<RowMode>& modes) {
   w.relabelled = modes != w.step->rows.mode;
   if (!w.relabelled) overrule_friction(w.step->rows, w.modes);
   w.not_followed = w.cannot_follow = 0.0;
+  w.law_begins = false;
   w.choice.found = w.slack.found = false;
   // What carried something in the step still does, and moves with its bodies.
   w.sweep_after();
@@ -296,6 +298,7 @@ void ImpulseDerivatives::residual_along(const ConstVectorRef& dz, VectorRef dr) 
   // Friction that coasts, lam = -side h f: its share of dh / h J^T lam is its change with h.
   for (const CoastingDof& each : w.step->rows.coasting())
     dr1[each.dof] += each.side * h * dtheta[w.friction_of(each)];
+  w.add_friction_that_begins(dtheta, dr1);
   if (w.step->rows.size() == 0) return;
   w.rates_along(dq, dv, dtheta);
   w.scratch.setZero();
@@ -339,6 +342,7 @@ void ImpulseDerivatives::residual_against(const ConstVectorRef& y, VectorRef z_b
     z_bar[in.theta + s.timestep] += w.mass_product.dot(w.acceleration) - y1.dot(w.scratch) / h;
     for (const CoastingDof& each : w.step->rows.coasting())
       z_bar[in.theta + w.friction_of(each)] -= each.side * h * y1[each.dof];
+    w.add_friction_that_begins_against(y1, z_bar.data() + in.theta);
   }
   if (w.step->rows.size() == 0) return;
 

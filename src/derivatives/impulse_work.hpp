@@ -36,7 +36,18 @@ struct ImpulseDerivatives::Work {
   void add_projected(const std::vector<Force>& wrenches, double sign, double* r);
 
   // certificate.cpp
+  // An impact bounces with restitution if both are negative.
+  struct Impact {
+    double fast, meets;
+    bool bounces() const { return fast < 0.0 && meets < 0.0; }
+  };
+  Impact impact_of(const Item& contact, double restitution);
   double bias_margin();
+
+  // beginning_laws.cpp
+  void add_friction_that_begins(const double* dtheta, VectorRef dr1) const;
+  void add_friction_that_begins_against(const ConstVectorRef& y1, double* theta_bar) const;
+  bool contact_law_begins(const std::vector<ParameterSlice>& asked);
   double gap_inconsistency(int island);
 
   // followed.cpp
@@ -165,6 +176,7 @@ struct ImpulseDerivatives::Work {
   std::vector<double> still;                    // rows: zeros
   std::vector<Motion> virtual_v, virtual_rate;  // per link, per dof: of the last inertia_against
   std::vector<double> before, freely;           // rows: velocities for v and v_free
+  bool impacts_found = false;                   // they are those of the step
   WrenchField field;
   ContactColumns columns;
   PosedWrenches posed;                       // of contacts, for columns
@@ -228,6 +240,7 @@ struct ImpulseDerivatives::Work {
   bool examines = false;
   double not_followed = 0.0;   // of the last direction: friction at its bound that it would make slide
   double cannot_follow = 0.0;  // of the parameters that were examined
+  bool law_begins = false;     // with one of them
   VectorX chosen;              // unknowns
 };
 

@@ -237,6 +237,50 @@ Description legs(double size, double about_axis) {
   return d;
 }
 
+// The least friction acts against what moves: lam = -h f.
+TEST(gradients, by_dry_friction_that_is_zero_are_those_from_above) {
+  const Model model = build(parse_mjcf(R"(<mujoco><worldbody>
+      <body><joint name="a" axis="0 1 0"/><geom type="capsule" size="0.02" fromto="0 0 0 0.3 0 0" mass="1"/>
+        <body pos="0.3 0 0"><joint name="b" axis="0 1 0"/>
+          <geom type="capsule" size="0.02" fromto="0 0 0 0.3 0 0" mass="1"/></body></body></worldbody>
+      <tendon><fixed name="t"><joint joint="a" coef="0.5"/><joint joint="b" coef="-1"/></fixed></tendon>
+      </mujoco>)"));
+  const Simulation simulation(model);
+  State start = neutral_state(model);
+  start.v << 0.5, -0.7;
+  const Step step = simulation.step(start);
+  GradientSettings settings{.parameters = model.parameters().matching("*/dry_friction")};
+  ASSERT_EQ(settings.parameters.size(), 3u);
+  const StepCovector covector{.v = Vector2(1.0, 0.3)};
+  const StepGradient exact = simulation.pullback(step, covector, settings);
+  settings.mode = GradientMode::finite_difference;
+  const StepGradient differences = simulation.pullback(step, covector, settings);
+  EXPECT_FALSE(exact.certificate.one_sided);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_NE(exact.parameters[i], 0.0) << i;
+    EXPECT_NEAR(exact.parameters[i], differences.parameters[i], 1e-9) << i;
+  }
+}
+
+TEST(gradients, by_friction_and_restitution_that_are_zero_do_not_exist) {
+  const Model model = build(parse_mjcf(R"(<mujoco><worldbody><geom type="plane" size="0 0 1" friction="0"/>
+      <body pos="0 0 0.1"><freejoint/><geom type="sphere" size="0.1" mass="1" friction="0"/></body>
+      </worldbody></mujoco>)"));
+  const Simulation simulation(model);
+  State start = neutral_state(model);
+  const auto one_sided = [&](double falls, const char* parameter) {
+    start.v << 0.5, 0.0, -falls, 0.0, 0.0, 0.0;
+    return simulation
+        .pullback(simulation.step(start), {.v = VectorX::Ones(6)},
+                  {.parameters = model.parameters().matching(parameter)})
+        .certificate.one_sided;
+  };
+  EXPECT_TRUE(one_sided(0.0, "*/friction"));
+  EXPECT_TRUE(one_sided(0.7, "*/restitution"));
+  EXPECT_FALSE(one_sided(0.0, "*/restitution"));
+  EXPECT_FALSE(one_sided(0.7, "*/inertia"));
+}
+
 // Moments of legs of 1 mm are of 1e-13 kg m^2: a difference that is small beside one number is none of a real
 // body beside another.
 TEST(gradients, by_differences_are_found_for_bodies_of_any_size_and_kind) {
