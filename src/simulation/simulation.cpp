@@ -115,9 +115,26 @@ void StepWorkspace::step_again(const State& x, const Input& input, const WarmSta
   step(x, input, result);
 }
 
+namespace {
+
+// To the bit where one program took both; what another machine rounded otherwise is the same step.
+bool ends_alike(const State& a, const State& b) {
+  constexpr double rounding = 1e-6;
+  const auto alike = [](const VectorX& one, const VectorX& other) {
+    return (one - other).lpNorm<Eigen::Infinity>() <= rounding * (1.0 + one.lpNorm<Eigen::Infinity>());
+  };
+  return alike(a.q, b.q) && alike(a.v, b.v);
+}
+
+}  // namespace
+
 void StepWorkspace::recall(const Step& step, Step& again) {
   if (last_step_ == step.serial) return;
   step_again(step.start, step.input, step.warm, step.guess, step.next, again);
+  if (step.ok() && !ends_alike(step.next, again.next))
+    throw Error(
+        "this step was not taken by this simulation: taken here it ends elsewhere (another model, other "
+        "parameters or settings?)");
 }
 
 // ------------------------------------------------------------------ simulations

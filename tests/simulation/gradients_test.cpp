@@ -426,6 +426,18 @@ TEST(gradients, know_how_far_a_gap_is_from_being_capped) {
   EXPECT_NEAR(simulation.jacobians(step).certificate.velocity_margin, recovery_speed - depth / dt, 1e-9);
 }
 
+TEST(gradients, of_a_step_of_another_simulation_are_refused) {
+  const Model model = load("half_cheetah");
+  const Simulation simulation(model, {.contact = Contact::ncp}), same(model, {.contact = Contact::ncp}),
+      finer(model, {.dt = 1e-4, .contact = Contact::ncp}),
+      falling(model.with("gravity", Vector3(0, 0, -5)), {.contact = Contact::ncp});
+  const Step step = step_in_contact(simulation);
+  EXPECT_EQ(state_hash(step.next), state_hash(step_in_contact(same).next));
+  EXPECT_TRUE(same_bits(simulation.jacobians(step).by_state, same.jacobians(step).by_state));
+  EXPECT_THROW((void)finer.jacobians(step), Error);
+  EXPECT_THROW((void)falling.pullback(step, {.v = VectorX::Ones(model.nv())}), Error);
+}
+
 TEST(gradients, of_a_step_that_failed_are_refused) {
   const Simulation simulation(load("hopper"));
   State x = neutral_state(simulation.model());
