@@ -151,20 +151,22 @@ bool solve_beside(ModeSystem& system, const ContactProblem& problem, const std::
 std::vector<double> missed_beside(ModeSystem& system, const ContactProblem& problem,
                                   std::vector<RowMode> still, std::vector<SlideState> slides,
                                   const double* near) {
+  constexpr double rounding = 1e-12;  // of the velocities; soft laws would turn it into loads
   std::vector<double> lam(problem.size), sigma(problem.size), missed(problem.size, 0.0);
   std::replace_if(still.begin(), still.end(), yields, RowMode::hold);
   system.forget();
   if (solve_beside(system, problem, still, slides.data(), near, true, lam.data(), sigma.data()))
     system.missed(sigma.data(), missed);
+  const auto counts = [&](double v) { return std::abs(v) > rounding * problem.velocity_scale; };
+  if (std::none_of(missed.begin(), missed.end(), counts)) std::fill(missed.begin(), missed.end(), 0.0);
   return missed;
 }
 
 // By soft laws, which turn what slides very slowly unless they are soft about these impulses; and where they
 // find nothing, where rows are missed (velocity: of the step), or something creeps, beside the step by hard
 // ones.
-bool solve_held_island(ModeSystem& system, const ContactProblem& problem, const RowMode* mode,
-                       SlideState* slides, const double* near, const double* velocity, double* lam,
-                       double* sigma) {
+bool solve_by_laws(ModeSystem& system, const ContactProblem& problem, const RowMode* mode, SlideState* slides,
+                   const double* near, const double* velocity, double* lam, double* sigma) {
   constexpr double rounding = 1e-12;  // of the velocities
   const std::vector<SlideState> before(slides, slides + problem.blocks.size());
   const auto again = [&] { std::copy(before.begin(), before.end(), slides); };
@@ -179,25 +181,34 @@ bool solve_held_island(ModeSystem& system, const ContactProblem& problem, const 
     if (solve_beside(system, problem, modes, slides, near, false, lam, sigma)) return true;
     again();
   }
-  const std::vector<double> missed = may_be_hard ? std::vector<double>(problem.size, 0.0)
-                                                 : missed_beside(system, problem, modes, before, near);
-  std::vector<double> b(problem.b, problem.b + problem.size);
-  for (int i = 0; i < problem.size; ++i) b[i] -= missed[i];
-  ContactProblem followed = problem;
-  followed.b = b.data();
-  system.forget();
-  bool solved = solve_held(system, followed, mode, slides, softness_for(problem, mode, slides), lam, sigma);
+  bool solved = solve_held(system, problem, mode, slides, softness_for(problem, mode, slides), lam, sigma);
   if (!solved) {
     again();
-    solved = system.solve_near(followed, mode, slides, lam, sigma, near);
+    solved = system.solve_near(problem, mode, slides, lam, sigma, near);
   }
   if (solved) {
-    stand_still(system, followed, mode, slides, lam, sigma);
-    for (int i = 0; i < problem.size; ++i) sigma[i] += missed[i];
+    stand_still(system, problem, mode, slides, lam, sigma);
     return true;
   }
   again();
   return may_be_hard && solve_beside(system, problem, modes, slides, near, false, lam, sigma);
+}
+
+// The same where something yields, once dependent rows have missed what they cannot follow.
+bool solve_held_island(ModeSystem& system, const ContactProblem& problem, const RowMode* mode,
+                       SlideState* slides, const double* near, const double* velocity, double* lam,
+                       double* sigma) {
+  if (std::none_of(mode, mode + problem.size, yields))
+    return solve_by_laws(system, problem, mode, slides, near, velocity, lam, sigma);
+  const std::vector<double> missed =
+      missed_beside(system, problem, {mode, mode + problem.size}, {slides, slides + problem.blocks.size()}, near);
+  std::vector<double> b(problem.b, problem.b + problem.size);
+  for (int i = 0; i < problem.size; ++i) b[i] -= missed[i];
+  ContactProblem followed = problem;
+  followed.b = b.data();
+  if (!solve_by_laws(system, followed, mode, slides, near, velocity, lam, sigma)) return false;
+  for (int i = 0; i < problem.size; ++i) sigma[i] += missed[i];
+  return true;
 }
 
 // What yields holds, and rows that hold are missed by the slack there was.
@@ -293,7 +304,7 @@ bool leads_elsewhere(ModeSystem& system, const ContactProblem& problem, const Ro
                      std::vector<SlideState> slides, const double* near, const double* velocity,
                      double same) {
   std::vector<double> lam(problem.size, 0.0), sigma(problem.size, 0.0);
-  if (!solve_held_island(system, problem, mode, slides.data(), near, velocity, lam.data(), sigma.data()))
+  if (!solve_by_laws(system, problem, mode, slides.data(), near, velocity, lam.data(), sigma.data()))
     return true;
   double largest = 0.0, off = 0.0, slipped = 0.0;
   for (const Block& block : problem.blocks) {
