@@ -121,6 +121,7 @@ struct ImpulseDerivatives::Work {
 
   // soft_limit.cpp
   bool find_soft_limit(bool with_parameters, bool of_yielding);
+  bool prepare_soft_sides(double eps);
   bool solve_softly(double softness, const std::vector<RowMode>& soft_modes, std::vector<double>& lam,
                     std::vector<double>& velocities);
   bool find_weight_rates(bool with_parameters);
@@ -203,7 +204,7 @@ struct ImpulseDerivatives::Work {
   std::unique_ptr<Shifted> shifted[2];
   // Steps with soft laws, whose derivatives are extrapolated to hard ones.
   struct SoftLimit {
-    static constexpr int sides = 4;
+    static constexpr int sides = 5;
     bool active = false;
     bool whole = false;  // all of the motion is theirs
     std::vector<RowMode> modes;

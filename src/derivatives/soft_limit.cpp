@@ -3,9 +3,9 @@
 // eps,
 //   law(sigma + eps R lam, lam) = 0,     soft_N = |mu o soft_T|,   lam_T = -mu o lam_N soft_T / |soft_T|,
 // so that its force turns with velocities of that order. Soft laws are those of G + eps R, and regular: their
-// derivatives are those of any step, at their own solution, with one more term for the change of R. Of four
-//   D = -8/3 D(eps) + 22/3 D(2 eps) - 13/3 D(4 eps) + 2/3 D(8 eps)
-// is left an error of order eps^3. Terms of order 1 / eps, of directions that rows which depend on each other
+// derivatives are those of any step, at their own solution, with one more term for the change of R. Of five
+//   D = -64/21 D(eps) + 184/21 D(2 eps) - 6 D(4 eps) + 29/21 D(8 eps) - 2/21 D(16 eps)
+// is left an error of order eps^4. Terms of order 1 / eps, of directions that rows which depend on each other
 // cannot follow, are gone as well: what is left of them is that of the least slack. What the hard laws say
 // themselves they say better: of the soft ones only the share of the choices Z (load_choice.cpp) is taken, as
 // far as it is felt in the motion,
@@ -27,9 +27,10 @@ namespace articula {
 
 namespace {
 
-// eps: less leaves rounding, and more what is of order eps^3 next to rows that nearly depend on each other.
-constexpr double hardest = 2e-7;
-constexpr double weights[] = {-8.0 / 3.0, 22.0 / 3.0, -13.0 / 3.0, 2.0 / 3.0};  // of eps, 2 eps, 4 eps, 8 eps
+// eps: less leaves rounding (of directions in which contacts yield 1e-14 / eps, or they are not found), and more
+// what is of order eps^4 next to rows that nearly depend on each other.
+constexpr double hard[] = {1e-7, 1e-6};
+constexpr double weights[] = {-64.0 / 21.0, 184.0 / 21.0, -6.0, 29.0 / 21.0, -2.0 / 21.0};
 
 }  // namespace
 
@@ -64,14 +65,15 @@ bool ImpulseDerivatives::Work::solve_softly(double eps, const std::vector<RowMod
     system.forget();
     system.begin(problem, nullptr, eps);
     constexpr int most_steps = 40;
+    constexpr double rounding = 1e-14;
     double turned = 1.0, previous = 1e300;
-    for (int i = 0; i < most_steps && (turned > 1e-12 && (turned < 0.25 * previous || turned > 1e-8)); ++i) {
+    for (int i = 0; i < most_steps && (turned > 1e-12 && (turned < 0.25 * previous || turned > rounding / eps)); ++i) {
       previous = turned;
       if (!system.soft_step(problem, soft_modes.data() + at, slides.data(), lam.data() + at,
                             velocities.data() + at, turned))
         return false;
     }
-    if (!(turned <= 1e-8)) return false;
+    if (!(turned <= rounding / eps)) return false;
   }
   return true;
 }
@@ -130,43 +132,28 @@ void ImpulseDerivatives::Work::find_soft_ways() {
   soft.measure = felt.pseudoInverse();
 }
 
-// False if there is no need for it, or soft laws lead elsewhere.
-bool ImpulseDerivatives::Work::find_soft_limit(bool with_parameters, bool of_yielding) {
+// Soft laws at these eps and at twice as much each time, with their derivatives. False if they have no solution,
+// or lead to other loads than those of the step.
+bool ImpulseDerivatives::Work::prepare_soft_sides(double eps) {
+  constexpr double same = 1e-4;
   const ContactRows& rows = step->rows;
-  soft.active = false;
-  soft.columns_found = 0;
-  soft.softness[0].assign(rows.islands().size(), 0.0);
-  bool yields = false;
-  soft.whole = false;
-  for (size_t k = 0; k < rows.islands().size(); ++k) {
-    if (laws[k].regular()) continue;
-    // Slack that the state does not feel is less than what extrapolation leaves, some 1e-9.
-    if (laws[k].grants_slack(false)) {
-      soft.softness[0][k] = hardest;
-      soft.whole |= laws[k].slack_slides() && !laws[k].slack_is_least();
-    }
-    if (!laws[k].slides() || laws[k].find_choices() == 0) continue;
-    soft.softness[0][k] = hardest;
-    yields |= laws[k].turns_yielding();
-  }
-  soft.modes = modes;
-  yields = yields && mark_yielding(rows, soft.modes);
-  if (!(yields && of_yielding) && !soft.whole) return false;
-  constexpr int sides = SoftLimit::sides;
-  std::vector<double> lam[sides], velocities;
+  std::vector<double> lam, velocities, change, limit(rows.lam.size(), 0.0);
   VectorX shift(nv);
-  for (int side = 0; side < sides; ++side) {
-    const double times = 1 << side;
+  for (int side = 0; side < SoftLimit::sides; ++side) {
+    const double own = eps * (1 << side);
     soft.softness[side] = soft.softness[0];
-    for (double& eps : soft.softness[side]) eps = eps > 0.0 ? times * hardest : 0.0;
-    if (!solve_softly(times * hardest, soft.modes, lam[side], velocities)) return false;
+    for (double& each : soft.softness[side]) each = each > 0.0 ? own : 0.0;
+    if (!solve_softly(own, soft.modes, lam, velocities)) return false;
     if (!soft.side[side]) soft.side[side] = std::make_unique<Shifted>(*model, *step);
     Shifted& there = *soft.side[side];
     there.take(*data, *step);
-    there.step.rows.lam = lam[side];
+    there.step.rows.lam = lam;
     there.step.rows.sigma = velocities;
-    std::vector<double> change = lam[side];
-    for (size_t i = 0; i < change.size(); ++i) change[i] -= rows.lam[i];
+    change = lam;
+    for (size_t i = 0; i < lam.size(); ++i) {
+      change[i] -= rows.lam[i];
+      limit[i] += weights[side] * lam[i];
+    }
     shift.setZero();
     rows.add_impulses(change.data(), shift);
     solve_mass_matrix(*model, *data, shift);
@@ -179,14 +166,38 @@ bool ImpulseDerivatives::Work::find_soft_limit(bool with_parameters, bool of_yie
     if (!there.derivatives.prepare(*model, there.data, there.step, settings)) return false;
   }
   double largest = 0.0, off = 0.0;
-  for (size_t i = 0; i < rows.lam.size(); ++i) {
+  for (size_t i = 0; i < limit.size(); ++i) {
     largest = std::max(largest, std::abs(rows.lam[i]));
-    double limit = 0.0;
-    for (int side = 0; side < sides; ++side) limit += weights[side] * lam[side][i];
-    off = std::max(off, std::abs(limit - rows.lam[i]));
+    off = std::max(off, std::abs(limit[i] - rows.lam[i]));
   }
-  constexpr double same = 1e-5;
-  soft.active = off <= same * largest && find_weight_rates(with_parameters);
+  return off <= same * largest;
+}
+
+// False if there is no need for it, or soft laws lead elsewhere.
+bool ImpulseDerivatives::Work::find_soft_limit(bool with_parameters, bool of_yielding) {
+  const ContactRows& rows = step->rows;
+  soft.active = false;
+  soft.columns_found = 0;
+  soft.softness[0].assign(rows.islands().size(), 0.0);
+  bool yields = false;
+  soft.whole = false;
+  for (size_t k = 0; k < rows.islands().size(); ++k) {
+    if (laws[k].regular()) continue;
+    // Slack that the state does not feel is less than what extrapolation leaves, some 1e-9.
+    if (laws[k].grants_slack(false)) {
+      soft.softness[0][k] = 1.0;
+      soft.whole |= laws[k].slack_slides() && !laws[k].slack_is_least();
+    }
+    if (!laws[k].slides() || laws[k].find_choices() == 0) continue;
+    soft.softness[0][k] = 1.0;
+    yields |= laws[k].turns_yielding();
+  }
+  soft.modes = modes;
+  yields = yields && mark_yielding(rows, soft.modes);
+  if (!(yields && of_yielding) && !soft.whole) return false;
+  soft.active = std::any_of(std::begin(hard), std::end(hard),
+                            [&](double eps) { return prepare_soft_sides(eps); }) &&
+                find_weight_rates(with_parameters);
   if (soft.active && !soft.whole) find_soft_ways();
   return soft.active;
 }
