@@ -38,7 +38,13 @@ void LawSystem::find_yielding(const double* lam) {
 int LawSystem::put_sliding_first(std::vector<double>& vectors) const {
   const int n = unknowns(), many = n == 0 ? 0 : static_cast<int>(vectors.size()) / n;
   const auto vector = [&](int j) { return vectors.data() + static_cast<std::size_t>(j) * n; };
-  const auto size = [&](int j, int k) { return std::abs(vector(j)[k]) * std::sqrt(unknowns_[k].weight); };
+  std::vector<double> scale(n);
+  std::vector<int> slide;
+  for (int k = 0; k < n; ++k) {
+    scale[k] = std::sqrt(unknowns_[k].weight);
+    if (sliding(unknowns_[k])) slide.push_back(k);
+  }
+  const auto size = [&](int j, int k) { return std::abs(vector(j)[k]) * scale[k]; };
   for (int j = 0; j < many; ++j) {
     double largest = 0.0;
     for (int k = 0; k < n; ++k) largest = std::max(largest, size(j, k));
@@ -48,8 +54,8 @@ int LawSystem::put_sliding_first(std::vector<double>& vectors) const {
     int row = -1, pivot = -1;
     double best = 1e-8;
     for (int j = first; j < many; ++j) {
-      for (int k = 0; k < n; ++k) {
-        if (sliding(unknowns_[k]) && size(j, k) > best) best = size(j, k), row = j, pivot = k;
+      for (int k : slide) {
+        if (size(j, k) > best) best = size(j, k), row = j, pivot = k;
       }
     }
     if (row < 0) return first;
