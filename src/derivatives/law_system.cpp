@@ -145,30 +145,37 @@ void LawSystem::find_null_spaces() {
   null_spaces_found_ = true;
   const int n = unknowns(), many = n - rank();
   factor_.null_spaces(Z_, symmetric_ ? nullptr : &Y_);
-  QZ_.resize(Z_.size());
-  if (symmetric_) {  // A = B: Y = Z, and Q is diagonal
-    for (int j = 0; j < many; ++j) {
-      const std::size_t at = static_cast<std::size_t>(j) * n;
-      for (int k = 0; k < n; ++k) QZ_[at + k] = unknowns_[k].weight * Z_[at + k];
-    }
-    Y_ = Z_;
-    QY_ = QZ_;
-  } else {
-    QY_.resize(Y_.size());
-    for (int j = 0; j < many; ++j) {
-      const std::size_t at = static_cast<std::size_t>(j) * n;
-      soften(Z_.data() + at, false, QZ_.data() + at);
-      soften(Y_.data() + at, true, QY_.data() + at);
-    }
-  }
+  if (symmetric_) Y_ = Z_;  // A = B
+  soften_all(Y_, true, QY_);
+  QZ_.clear();
   H_.resize(many);
   for (int i = 0; i < many; ++i) {
     for (int j = 0; j < many; ++j)
-      H_.row(i)[j] = strip_dot(Y_.data() + static_cast<std::size_t>(i) * n,
-                               QZ_.data() + static_cast<std::size_t>(j) * n, n);
+      H_.row(i)[j] = strip_dot(QY_.data() + static_cast<std::size_t>(i) * n,
+                               Z_.data() + static_cast<std::size_t>(j) * n, n);
   }
   // Without a factor nothing is removed: its rank is zero then.
   [[maybe_unused]] const bool found = H_.factor(1e-12, symmetric_);
+}
+
+// Q or Q^T times vectors of n numbers; where nothing slides Q is diagonal.
+void LawSystem::soften_all(const std::vector<double>& vectors, bool transposed, std::vector<double>& result) {
+  const std::size_t n = unknowns_.size();
+  result.resize(vectors.size());
+  for (std::size_t at = 0; at < vectors.size(); at += n) {
+    if (!symmetric_) {
+      soften(vectors.data() + at, transposed, result.data() + at);
+      continue;
+    }
+    for (std::size_t k = 0; k < n; ++k) result[at + k] = unknowns_[k].weight * vectors[at + k];
+  }
+}
+
+// Only what contradicts itself asks for it.
+const std::vector<double>& LawSystem::softened_ways() {
+  find_null_spaces();
+  if (QZ_.empty()) soften_all(Z_, false, QZ_);
+  return QZ_;
 }
 
 // x <- x - (along) H^-1 (against)^T x, or with H^-T, over all columns
@@ -197,8 +204,10 @@ void LawSystem::remove_part(const std::vector<double>& along, const std::vector<
   add_product(along_.data(), many, n, many, pointers_.data(), columns, x, columns);
 }
 
-void LawSystem::make_consistent(double* x, int columns) { remove_part(QZ_, Y_, false, x, columns); }
-void LawSystem::make_consistent_transposed(double* x) { remove_part(Y_, QZ_, true, x, 1); }
+void LawSystem::make_consistent(double* x, int columns) {
+  remove_part(softened_ways(), Y_, false, x, columns);
+}
+void LawSystem::make_consistent_transposed(double* x) { remove_part(Y_, softened_ways(), true, x, 1); }
 void LawSystem::keep_choice(double* x, int columns) { remove_part(Z_, QY_, false, x, columns); }
 void LawSystem::keep_choice_transposed(double* x) { remove_part(QY_, Z_, true, x, 1); }
 

@@ -126,6 +126,8 @@ class LawSystem {
   void find_yielding(const double* lam);
   bool slack_moves_nothing(const double* sigma);
   void find_null_spaces();
+  void soften_all(const std::vector<double>& vectors, bool transposed, std::vector<double>& result);
+  const std::vector<double>& softened_ways();  // Q Z
   void combine_null_covectors();  // into x_
   void make_consistent(double* x, int columns);
   void make_consistent_transposed(double* x);
@@ -155,7 +157,7 @@ class LawSystem {
   AlignedVector right_;  // of solve_columns: unknowns x columns
   std::vector<const double*> pointers_;
   std::vector<double> along_;
-  // Found when first needed, n numbers for each dependent row: Z, Y, Q Z, Q^T Y; and H.
+  // Found when first needed, n numbers for each dependent row: Z, Y, Q^T Y; and H. Q Z: empty until then.
   bool null_spaces_found_ = false;
   std::vector<double> Z_, Y_, QZ_, QY_;
   RankFactor H_;
