@@ -143,11 +143,21 @@ void LawSystem::soften(const double* x, bool transposed, double* result) {
 void LawSystem::find_null_spaces() {
   if (null_spaces_found_) return;
   null_spaces_found_ = true;
-  const int n = unknowns(), many = n - rank();
   factor_.null_spaces(Z_, symmetric_ ? nullptr : &Y_);
   if (symmetric_) Y_ = Z_;  // A = B
-  soften_all(Y_, true, QY_);
   QZ_.clear();
+  QY_.clear();
+  sliding_share_ = 0.0;
+  for (std::size_t at = 0; at < Z_.size(); at += unknowns_.size())
+    sliding_share_ = std::max(sliding_share_, sliding_share(Z_.data() + at));
+}
+
+// Only choices that matter, and what contradicts itself, ask for it.
+void LawSystem::find_choice_matrix() {
+  find_null_spaces();
+  if (!QY_.empty()) return;
+  const int n = unknowns(), many = n - rank();
+  soften_all(Y_, true, QY_);
   H_.resize(many);
   for (int i = 0; i < many; ++i) {
     for (int j = 0; j < many; ++j)
@@ -182,7 +192,7 @@ const std::vector<double>& LawSystem::softened_ways() {
 void LawSystem::remove_part(const std::vector<double>& along, const std::vector<double>& against,
                             bool transposed, double* x, int columns) {
   const int n = unknowns(), many = n - rank();
-  find_null_spaces();
+  find_choice_matrix();
   part_.assign(static_cast<std::size_t>(many) * columns, 0.0);
   if (columns == 1) {
     for (int j = 0; j < many; ++j)
@@ -210,6 +220,15 @@ void LawSystem::make_consistent(double* x, int columns) {
 void LawSystem::make_consistent_transposed(double* x) { remove_part(Y_, softened_ways(), true, x, 1); }
 void LawSystem::keep_choice(double* x, int columns) { remove_part(Z_, QY_, false, x, columns); }
 void LawSystem::keep_choice_transposed(double* x) { remove_part(QY_, Z_, true, x, 1); }
+
+// Of impulses that motion alone is asked of. Null vectors in which nothing slides (loops of one plane, feet
+// that stand) move nothing.
+void LawSystem::keep_moving_choice(double* x, int columns) {
+  constexpr double rounding = 1e-12;
+  if (symmetric_ || regular()) return;
+  find_null_spaces();
+  if (sliding_share_ > rounding) keep_choice(x, columns);
+}
 
 // Largest |Y^T rho| over |Y| |rho|, of all columns together, weighted so that they do not cancel.
 void LawSystem::note_inconsistency(const double* x, int columns) {
@@ -325,7 +344,7 @@ void LawSystem::solve_columns(double* rows, int columns) {
   note_inconsistency(right_.data(), columns);
   if (inconsistency_ > consistent) make_consistent(right_.data(), columns);
   factor_.solve_columns(right_.data(), columns);
-  if (!symmetric_ && !regular()) keep_choice(right_.data(), columns);
+  keep_moving_choice(right_.data(), columns);
   for (const ModeUnknown& u : unknowns_) std::fill_n(rows + u.row * width, width * (1 + u.tangents), 0.0);
   for (std::size_t k = 0; k < n; ++k) {
     const ModeUnknown& u = unknowns_[k];
