@@ -345,11 +345,16 @@ void LawSystem::solve_columns(double* rows, int columns) {
   if (inconsistency_ > consistent) make_consistent(right_.data(), columns);
   factor_.solve_columns(right_.data(), columns);
   keep_moving_choice(right_.data(), columns);
-  for (const ModeUnknown& u : unknowns_) std::fill_n(rows + u.row * width, width * (1 + u.tangents), 0.0);
+  for (const ModeUnknown& u : unknowns_) {
+    if (u.tangents > 0) std::fill_n(rows + u.row * width, width * (1 + u.tangents), 0.0);
+  }
   for (std::size_t k = 0; k < n; ++k) {
     const ModeUnknown& u = unknowns_[k];
     const double* x = right_.data() + k * width;
-    if (!u.across) strip_add(rows + u.row * width, x, 1.0, columns);
+    if (u.tangents == 0)
+      std::copy_n(x, width, rows + u.row * width);
+    else if (!u.across)
+      strip_add(rows + u.row * width, x, 1.0, columns);
     for (int i = 0; i < u.tangents; ++i) {
       if (u.along[i] != 0.0) strip_add(rows + (u.row + 1 + i) * width, x, u.along[i], columns);
     }
