@@ -82,6 +82,8 @@ int LawSystem::put_sliding_first(std::vector<double>& vectors) const {
 
 // What does not slide has Z0 = Y0. Then  Z <- Z - Z0 (Z0^T Q Z0)^-1 Z0^T Q Z, and Y alike: choices apart.
 int LawSystem::find_choices(bool all) {
+  if (choices_found_ == all) return choices();
+  choices_found_ = all;
   choice_z_.clear();
   choice_y_.clear();
   if (regular() || symmetric_) return 0;

@@ -39,6 +39,7 @@ void LawSystem::linearise(const ContactProblem& problem, const RowMode* mode, co
   rows_.resize(problem.size);
   list_unknowns(problem_, mode_.data(), slides_.data(), unknowns_);
   null_spaces_found_ = false;
+  choices_found_.reset();
   slack_ = sliding_slack_ = 0.0;
   keeps_loads_ = false;
   inconsistency_ = -1.0;

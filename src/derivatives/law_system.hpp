@@ -20,6 +20,8 @@
 // the same motion, J_2 = ratio J_1, one unknown with the impulses (1, ratio) is left, and one along which
 // nothing can move is left out. What remains to be asked of them are sigma_2 = ratio sigma_1, sigma = 0.
 
+#include <optional>
+
 #include "articula/solvers/mode_system.hpp"
 #include "rank_factor.hpp"
 
@@ -165,6 +167,7 @@ class LawSystem {
   double sliding_share_ = 0.0;  // the largest of all Z
   std::vector<double> Z_, Y_, QZ_, QY_;
   RankFactor H_;
+  std::optional<bool> choices_found_;        // whether all were asked for
   std::vector<double> choice_z_, choice_y_;  // n numbers for each choice
   double inconsistency_ = -1.0, slack_ = 0.0, sliding_slack_ = 0.0;
 };
