@@ -7,28 +7,30 @@ namespace articula {
 
 namespace {
 
-// The only dof of a row as (tree, place in it).
-struct Place {
-  int tree = -1, dof = -1;
-  bool operator==(const Place&) const = default;
-};
-
-Place place_of(const ContactRows& rows, const Item& item) {
+// The only dof that a row acts on; negative: there are several.
+int only_dof(const ContactRows& rows, const Item& item) {
   const Quad& quad = rows.quads()[item.quad];
-  Place place;
+  int dof = -1;
   for (int d = 0; d < quad.used[0]; ++d) {
     if (rows.J()[quad.at[0] + d][item.lane] == 0.0) continue;
-    if (place.dof >= 0) return {};  // several
-    place = {quad.tree[0], d};
+    if (dof >= 0) return -1;
+    dof = rows.first_dof(quad.tree[0]) + d;
   }
-  return quad.tree[1] < 0 ? place : Place{};
+  return quad.tree[1] < 0 ? dof : -1;
 }
 
-// Few rows touch the place at all: asked first.
-bool acts_only_on(const ContactRows& rows, const Item& item, const Place& place) {
-  const Quad& quad = rows.quads()[item.quad];
-  return quad.tree[0] == place.tree && place.dof < quad.used[0] &&
-         rows.J()[quad.at[0] + place.dof][item.lane] != 0.0 && place_of(rows, item) == place;
+// Dry friction whose joint, or tendon, is held by an end of its range: of these there are few.
+template <class Call>
+void for_each_overruled(const ContactRows& rows, const std::vector<RowMode>& modes, const Call& call) {
+  for (const Item& limit : rows.items()) {
+    const bool joint = limit.kind == RowKind::joint_limit, tendon = limit.kind == RowKind::tendon_limit;
+    if (!(joint || tendon) || modes[rows.row_of(limit)] != RowMode::hold) continue;
+    const RowKind friction = joint ? RowKind::dry_friction : RowKind::tendon_friction;
+    const int index = joint ? only_dof(rows, limit) : limit.index;
+    for (const Item& item : rows.items()) {
+      if (item.kind == friction && item.index == index) call(item);
+    }
+  }
 }
 
 // Tangents of a contact in a planar robot both see its one direction.
@@ -83,18 +85,18 @@ void free_idle_limits(const ContactRows& rows, std::vector<RowMode>& modes) {
 }  // namespace
 
 bool overruled(const ContactRows& rows, const Item& friction, const std::vector<RowMode>& modes) {
-  if (friction.kind == RowKind::tendon_friction) {
-    return std::any_of(rows.items().begin(), rows.items().end(), [&](const Item& item) {
-      return item.kind == RowKind::tendon_limit && item.index == friction.index &&
-             modes[rows.row_of(item)] == RowMode::hold;
-    });
-  }
-  if (friction.kind != RowKind::dry_friction) return false;
-  const Place place = place_of(rows, friction);
-  return place.dof >= 0 && std::any_of(rows.items().begin(), rows.items().end(), [&](const Item& item) {
-           return item.kind == RowKind::joint_limit && modes[rows.row_of(item)] == RowMode::hold &&
-                  acts_only_on(rows, item, place);
-         });
+  const bool dry = friction.kind == RowKind::dry_friction;
+  if (!dry && friction.kind != RowKind::tendon_friction) return false;
+  const RowKind limit = dry ? RowKind::joint_limit : RowKind::tendon_limit;
+  return std::any_of(rows.items().begin(), rows.items().end(), [&](const Item& item) {
+    return item.kind == limit && modes[rows.row_of(item)] == RowMode::hold &&
+           (dry ? only_dof(rows, item) : item.index) == friction.index;
+  });
+}
+
+void hold_overruled(const ContactRows& rows, const std::vector<RowMode>& modes,
+                    std::vector<RowMode>& motion) {
+  for_each_overruled(rows, modes, [&](const Item& item) { motion[rows.row_of(item)] = RowMode::hold; });
 }
 
 void hold_within_bound(const ContactRows& rows, const Item& contact, RowMode* modes) {
@@ -122,26 +124,11 @@ void keep_impulse(const ContactRows& rows, const Item& friction, std::vector<Row
   if (mode == RowMode::hold) mode = rows.lam[rows.row_of(friction)] < 0.0 ? RowMode::lower : RowMode::upper;
 }
 
-// As overruled() says, from the few ends of ranges that hold.
-void overrule_by_limits(const ContactRows& rows, std::vector<RowMode>& modes) {
-  for (const Item& limit : rows.items()) {
-    const bool joint = limit.kind == RowKind::joint_limit, tendon = limit.kind == RowKind::tendon_limit;
-    if (!(joint || tendon) || modes[rows.row_of(limit)] != RowMode::hold) continue;
-    const Place place = joint ? place_of(rows, limit) : Place{};
-    if (joint && place.dof < 0) continue;
-    for (const Item& item : rows.items()) {
-      if (joint ? item.kind == RowKind::dry_friction && acts_only_on(rows, item, place)
-                : item.kind == RowKind::tendon_friction && item.index == limit.index)
-        keep_impulse(rows, item, modes);
-    }
-  }
-}
-
 }  // namespace
 
 void overrule_friction(const ContactRows& rows, std::vector<RowMode>& modes) {
   free_idle_limits(rows, modes);
-  overrule_by_limits(rows, modes);
+  for_each_overruled(rows, modes, [&](const Item& item) { keep_impulse(rows, item, modes); });
   for (const Item& item : rows.items()) {
     const int row = rows.row_of(item);
     if (item.kind != RowKind::contact || modes[row] == RowMode::free) continue;

@@ -139,19 +139,13 @@ void ImpulseDerivatives::certify(GradientCertificate& certificate) const {
   const bool chosen = w.may_choose() && (!w.choice.found || w.choice.failed);
   certificate.one_sided =
       w.rates.one_sided() || chosen || w.law_begins || at_force_kink(*w.model, w.step->free, w.settings.dt);
-  const bool limited = std::any_of(rows.items().begin(), rows.items().end(), [&](const Item& item) {
-    const bool limit = item.kind == RowKind::joint_limit || item.kind == RowKind::tendon_limit;
-    return limit && w.modes[rows.row_of(item)] == RowMode::hold;
-  });
+  hold_overruled(rows, w.modes, certificate.modes);
   for (const Item& item : rows.items()) {
     const Island& island = rows.islands()[item.island];
     const int row = rows.row_of(item);
     // Friction that an end of a range has taken over is no equation: it may be at its bound. Where it is not,
     // it could hold the joint alone, and does so as soon as the end moves away.
     const bool dry = item.kind == RowKind::dry_friction || item.kind == RowKind::tendon_friction;
-    // Whichever end of its interval it is at.
-    const bool gives_way = dry && limited && w.modes[row] != RowMode::hold;
-    if (gives_way && overruled(rows, item, w.modes)) certificate.modes[row] = RowMode::hold;
     if (!w.relabelled && dry && w.modes[row] != rows.mode[row]) {
       certificate.one_sided |= std::abs(rows.lam[row]) < all_of_it * rows.block(item).bound;
       continue;

@@ -10,12 +10,26 @@ namespace articula {
 
 namespace {
 
+constexpr double counts = 1e-8;  // of a null vector: what slides has a share in it
+
 // What moves under its own force: its equation is not that of its impulse, or has a compliance.
 bool sliding(const ModeUnknown& u) {
   return u.across || u.compliance != 0.0 || !std::equal(u.along, u.along + u.tangents, u.equation);
 }
 
 }  // namespace
+
+// The largest impulse of what slides in a null vector, relative to the largest of all, as weights measure
+// them.
+double LawSystem::sliding_share(const double* z) const {
+  double largest = 0.0, slides = 0.0;
+  for (std::size_t k = 0; k < unknowns_.size(); ++k) {
+    const double squared = z[k] * z[k] * unknowns_[k].weight;
+    largest = std::max(largest, squared);
+    if (sliding(unknowns_[k])) slides = std::max(slides, squared);
+  }
+  return largest > 0.0 ? std::sqrt(slides / largest) : 0.0;
+}
 
 void LawSystem::find_yielding(const double* lam) {
   constexpr double all = 1.0 - 1e-9;
@@ -38,7 +52,13 @@ void LawSystem::find_yielding(const double* lam) {
 int LawSystem::put_sliding_first(std::vector<double>& vectors) const {
   const int n = unknowns(), many = n == 0 ? 0 : static_cast<int>(vectors.size()) / n;
   const auto vector = [&](int j) { return vectors.data() + static_cast<std::size_t>(j) * n; };
-  const auto size = [&](int j, int k) { return std::abs(vector(j)[k]) * std::sqrt(unknowns_[k].weight); };
+  std::vector<double> scale(n);
+  std::vector<int> slide;
+  for (int k = 0; k < n; ++k) {
+    scale[k] = std::sqrt(unknowns_[k].weight);
+    if (sliding(unknowns_[k])) slide.push_back(k);
+  }
+  const auto size = [&](int j, int k) { return std::abs(vector(j)[k]) * scale[k]; };
   for (int j = 0; j < many; ++j) {
     double largest = 0.0;
     for (int k = 0; k < n; ++k) largest = std::max(largest, size(j, k));
@@ -46,10 +66,10 @@ int LawSystem::put_sliding_first(std::vector<double>& vectors) const {
   }
   for (int first = 0; first < many; ++first) {
     int row = -1, pivot = -1;
-    double best = 1e-8;
+    double best = counts;
     for (int j = first; j < many; ++j) {
-      for (int k = 0; k < n; ++k) {
-        if (sliding(unknowns_[k]) && size(j, k) > best) best = size(j, k), row = j, pivot = k;
+      for (int k : slide) {
+        if (size(j, k) > best) best = size(j, k), row = j, pivot = k;
       }
     }
     if (row < 0) return first;
@@ -62,10 +82,13 @@ int LawSystem::put_sliding_first(std::vector<double>& vectors) const {
 
 // What does not slide has Z0 = Y0. Then  Z <- Z - Z0 (Z0^T Q Z0)^-1 Z0^T Q Z, and Y alike: choices apart.
 int LawSystem::find_choices(bool all) {
+  if (choices_found_ == all) return choices();
+  choices_found_ = all;
   choice_z_.clear();
   choice_y_.clear();
   if (regular() || symmetric_) return 0;
   find_null_spaces();
+  if (sliding_share_ <= counts) return 0;
   const int n = unknowns();
   std::vector<double> Z = Z_, Y = Y_, Q(n);
   const int count = put_sliding_first(Z), others = n - rank() - count;

@@ -39,6 +39,7 @@ void LawSystem::linearise(const ContactProblem& problem, const RowMode* mode, co
   rows_.resize(problem.size);
   list_unknowns(problem_, mode_.data(), slides_.data(), unknowns_);
   null_spaces_found_ = false;
+  choices_found_.reset();
   slack_ = sliding_slack_ = 0.0;
   keeps_loads_ = false;
   inconsistency_ = -1.0;
@@ -143,39 +144,56 @@ void LawSystem::soften(const double* x, bool transposed, double* result) {
 void LawSystem::find_null_spaces() {
   if (null_spaces_found_) return;
   null_spaces_found_ = true;
-  const int n = unknowns(), many = n - rank();
   factor_.null_spaces(Z_, symmetric_ ? nullptr : &Y_);
-  QZ_.resize(Z_.size());
-  if (symmetric_) {  // A = B: Y = Z, and Q is diagonal
-    for (int j = 0; j < many; ++j) {
-      const std::size_t at = static_cast<std::size_t>(j) * n;
-      for (int k = 0; k < n; ++k) QZ_[at + k] = unknowns_[k].weight * Z_[at + k];
-    }
-    Y_ = Z_;
-    QY_ = QZ_;
-  } else {
-    QY_.resize(Y_.size());
-    for (int j = 0; j < many; ++j) {
-      const std::size_t at = static_cast<std::size_t>(j) * n;
-      soften(Z_.data() + at, false, QZ_.data() + at);
-      soften(Y_.data() + at, true, QY_.data() + at);
-    }
-  }
+  if (symmetric_) Y_ = Z_;  // A = B
+  QZ_.clear();
+  QY_.clear();
+  sliding_share_ = 0.0;
+  for (std::size_t at = 0; at < Z_.size(); at += unknowns_.size())
+    sliding_share_ = std::max(sliding_share_, sliding_share(Z_.data() + at));
+}
+
+// Only choices that matter, and what contradicts itself, ask for it.
+void LawSystem::find_choice_matrix() {
+  find_null_spaces();
+  if (!QY_.empty()) return;
+  const int n = unknowns(), many = n - rank();
+  soften_all(Y_, true, QY_);
   H_.resize(many);
   for (int i = 0; i < many; ++i) {
     for (int j = 0; j < many; ++j)
-      H_.row(i)[j] = strip_dot(Y_.data() + static_cast<std::size_t>(i) * n,
-                               QZ_.data() + static_cast<std::size_t>(j) * n, n);
+      H_.row(i)[j] = strip_dot(QY_.data() + static_cast<std::size_t>(i) * n,
+                               Z_.data() + static_cast<std::size_t>(j) * n, n);
   }
   // Without a factor nothing is removed: its rank is zero then.
   [[maybe_unused]] const bool found = H_.factor(1e-12, symmetric_);
+}
+
+// Q or Q^T times vectors of n numbers; where nothing slides Q is diagonal.
+void LawSystem::soften_all(const std::vector<double>& vectors, bool transposed, std::vector<double>& result) {
+  const std::size_t n = unknowns_.size();
+  result.resize(vectors.size());
+  for (std::size_t at = 0; at < vectors.size(); at += n) {
+    if (!symmetric_) {
+      soften(vectors.data() + at, transposed, result.data() + at);
+      continue;
+    }
+    for (std::size_t k = 0; k < n; ++k) result[at + k] = unknowns_[k].weight * vectors[at + k];
+  }
+}
+
+// Only what contradicts itself asks for it.
+const std::vector<double>& LawSystem::softened_ways() {
+  find_null_spaces();
+  if (QZ_.empty()) soften_all(Z_, false, QZ_);
+  return QZ_;
 }
 
 // x <- x - (along) H^-1 (against)^T x, or with H^-T, over all columns
 void LawSystem::remove_part(const std::vector<double>& along, const std::vector<double>& against,
                             bool transposed, double* x, int columns) {
   const int n = unknowns(), many = n - rank();
-  find_null_spaces();
+  find_choice_matrix();
   part_.assign(static_cast<std::size_t>(many) * columns, 0.0);
   if (columns == 1) {
     for (int j = 0; j < many; ++j)
@@ -197,10 +215,21 @@ void LawSystem::remove_part(const std::vector<double>& along, const std::vector<
   add_product(along_.data(), many, n, many, pointers_.data(), columns, x, columns);
 }
 
-void LawSystem::make_consistent(double* x, int columns) { remove_part(QZ_, Y_, false, x, columns); }
-void LawSystem::make_consistent_transposed(double* x) { remove_part(Y_, QZ_, true, x, 1); }
+void LawSystem::make_consistent(double* x, int columns) {
+  remove_part(softened_ways(), Y_, false, x, columns);
+}
+void LawSystem::make_consistent_transposed(double* x) { remove_part(Y_, softened_ways(), true, x, 1); }
 void LawSystem::keep_choice(double* x, int columns) { remove_part(Z_, QY_, false, x, columns); }
 void LawSystem::keep_choice_transposed(double* x) { remove_part(QY_, Z_, true, x, 1); }
+
+// Of impulses that motion alone is asked of. Null vectors in which nothing slides (loops of one plane, feet
+// that stand) move nothing.
+void LawSystem::keep_moving_choice(double* x, int columns) {
+  constexpr double rounding = 1e-12;
+  if (symmetric_ || regular()) return;
+  find_null_spaces();
+  if (sliding_share_ > rounding) keep_choice(x, columns);
+}
 
 // Largest |Y^T rho| over |Y| |rho|, of all columns together, weighted so that they do not cancel.
 void LawSystem::note_inconsistency(const double* x, int columns) {
@@ -316,12 +345,17 @@ void LawSystem::solve_columns(double* rows, int columns) {
   note_inconsistency(right_.data(), columns);
   if (inconsistency_ > consistent) make_consistent(right_.data(), columns);
   factor_.solve_columns(right_.data(), columns);
-  if (!symmetric_ && !regular()) keep_choice(right_.data(), columns);
-  for (const ModeUnknown& u : unknowns_) std::fill_n(rows + u.row * width, width * (1 + u.tangents), 0.0);
+  keep_moving_choice(right_.data(), columns);
+  for (const ModeUnknown& u : unknowns_) {
+    if (u.tangents > 0) std::fill_n(rows + u.row * width, width * (1 + u.tangents), 0.0);
+  }
   for (std::size_t k = 0; k < n; ++k) {
     const ModeUnknown& u = unknowns_[k];
     const double* x = right_.data() + k * width;
-    if (!u.across) strip_add(rows + u.row * width, x, 1.0, columns);
+    if (u.tangents == 0)
+      std::copy_n(x, width, rows + u.row * width);
+    else if (!u.across)
+      strip_add(rows + u.row * width, x, 1.0, columns);
     for (int i = 0; i < u.tangents; ++i) {
       if (u.along[i] != 0.0) strip_add(rows + (u.row + 1 + i) * width, x, u.along[i], columns);
     }

@@ -20,6 +20,8 @@
 // the same motion, J_2 = ratio J_1, one unknown with the impulses (1, ratio) is left, and one along which
 // nothing can move is left out. What remains to be asked of them are sigma_2 = ratio sigma_1, sigma = 0.
 
+#include <optional>
+
 #include "articula/solvers/mode_system.hpp"
 #include "rank_factor.hpp"
 
@@ -126,11 +128,16 @@ class LawSystem {
   void find_yielding(const double* lam);
   bool slack_moves_nothing(const double* sigma);
   void find_null_spaces();
+  void find_choice_matrix();
+  double sliding_share(const double* z) const;
+  void soften_all(const std::vector<double>& vectors, bool transposed, std::vector<double>& result);
+  const std::vector<double>& softened_ways();  // Q Z
   void combine_null_covectors();  // into x_
   void make_consistent(double* x, int columns);
   void make_consistent_transposed(double* x);
   void keep_choice(double* x, int columns);
   void keep_choice_transposed(double* x);
+  void keep_moving_choice(double* x, int columns);
   void remove_part(const std::vector<double>& along, const std::vector<double>& against, bool transposed,
                    double* x, int columns);
   void note_inconsistency(const double* x, int columns);
@@ -155,10 +162,12 @@ class LawSystem {
   AlignedVector right_;  // of solve_columns: unknowns x columns
   std::vector<const double*> pointers_;
   std::vector<double> along_;
-  // Found when first needed, n numbers for each dependent row: Z, Y, Q Z, Q^T Y; and H.
+  // Found when first needed, n numbers for each dependent row: Z and Y; Q Z, Q^T Y and H, empty until then.
   bool null_spaces_found_ = false;
+  double sliding_share_ = 0.0;  // the largest of all Z
   std::vector<double> Z_, Y_, QZ_, QY_;
   RankFactor H_;
+  std::optional<bool> choices_found_;        // whether all were asked for
   std::vector<double> choice_z_, choice_y_;  // n numbers for each choice
   double inconsistency_ = -1.0, slack_ = 0.0, sliding_slack_ = 0.0;
 };

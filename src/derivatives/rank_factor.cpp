@@ -71,6 +71,33 @@ void RankFactor::exchange(int k, int other, int column) {
   std::swap(columns_[k], columns_[column]);
 }
 
+// Rows behind k lose their multiples of row k, in whole registers: rows are padded with zeros. The register
+// that holds column k is stored once, with the multiplier in it: to load it again right after a store of one
+// number would be to wait for that.
+void RankFactor::eliminate(int k) {
+  const double* from = at(k);
+  const int begin = (k + 1) / 4 * 4, lane = (k + 1) % 4;  // of the first column behind k
+  const Lanes head = begin < n_ ? lanes_from(load_lanes(from + begin), lane) : Lanes{};
+  double* to = row(k);
+  for (int i = k + 1; i < n_; ++i) {
+    to += stride_;
+    const double share = to[k] * inverse_pivot_[k];
+    if (share == 0.0) {
+      to[k] = share;
+      continue;
+    }
+    const Lanes minus = broadcast(-share), first = load_lanes(to + begin) + head * minus;
+    if (lane > 0) {
+      store_lanes(to + begin, with_lane(first, lane - 1, share));
+    } else {
+      to[k] = share;
+      store_lanes(to + begin, first);
+    }
+    for (int j = begin + 4; j < n_; j += 4)
+      store_lanes(to + j, load_lanes(to + j) + load_lanes(from + j) * minus);
+  }
+}
+
 bool RankFactor::factor(double least, bool symmetric) {
   if (!scale()) return false;
   rank_ = 0;
@@ -86,21 +113,7 @@ bool RankFactor::factor(double least, bool symmetric) {
     largest_ = std::max(largest_, std::abs(pivot));
     inverse_pivot_[k] = 1.0 / pivot;
     ++rank_;
-    // Behind k, in whole registers: rows are padded with zeros.
-    const double* from = at(k);
-    const int begin = (k + 1) / 4 * 4;
-    const Lanes head = begin < n_ ? lanes_from(load_lanes(from + begin), (k + 1) % 4) : Lanes{};
-    double* to = row(k);
-    for (int i = k + 1; i < n_; ++i) {
-      to += stride_;
-      const double share = to[k] * inverse_pivot_[k];
-      to[k] = share;
-      if (share == 0.0) continue;
-      const Lanes minus = broadcast(-share);
-      store_lanes(to + begin, load_lanes(to + begin) + head * minus);
-      for (int j = begin + 4; j < n_; j += 4)
-        store_lanes(to + j, load_lanes(to + j) + load_lanes(from + j) * minus);
-    }
+    eliminate(k);
   }
   return true;
 }

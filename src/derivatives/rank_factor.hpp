@@ -35,6 +35,7 @@ class RankFactor {
   bool scale();
   void find_pivot(int k, bool symmetric, int& row, int& column) const;
   void exchange(int k, int row, int column);
+  void eliminate(int k);
   template <int registers>
   void solve_strip(double* x, int columns);
   template <int registers>

@@ -210,40 +210,69 @@ void LuFactor::eliminate_border(int k, int width, int rows) {
   if (width == panel) subtract_whole_panel(k, rows, n_, k + width, false);
 }
 
-// Rows `begin` (a multiple of four) to `end`: what they take from the panel's rows, D^-1 U, transposed.
+// Rows i (a multiple of four) to i + 4, before `end`: what they take from the panel's rows, D^-1 U,
+// transposed. `upper`: U of the panel in columns i...
+void LuFactor::store_multipliers(int k, int i, int end, const Lanes (&upper)[4]) {
+  Lanes tile[4];
+  for (int p = 0; p < panel; ++p) tile[p] = upper[p] * broadcast(inverse_pivot_[k + p]);
+  transpose_four(tile);
+  for (int r = 0; r < std::min(panel, end - i); ++r) store_lanes(row(i + r) + k, tile[r]);
+}
+
 void LuFactor::scale_panel(int k, int begin, int end) {
   for (int i = begin; i < end; i += panel) {
-    Lanes tile[4];
-    for (int p = 0; p < panel; ++p) tile[p] = load_lanes(row(k + p) + i) * broadcast(inverse_pivot_[k + p]);
-    transpose_four(tile);
-    for (int r = 0; r < std::min(panel, end - i); ++r) store_lanes(row(i + r) + k, tile[r]);
+    const Lanes upper[4] = {load_lanes(row(k) + i), load_lanes(row(k + 1) + i), load_lanes(row(k + 2) + i),
+                            load_lanes(row(k + 3) + i)};
+    store_multipliers(k, i, end, upper);
+  }
+}
+
+// The panel's rows of U from column `from` (a multiple of four) on, and of rows up to `rows` what they take
+// from it. The panel's own multipliers are known.
+void LuFactor::complete_panel(int k, int from, int rows) {
+  double *r0 = row(k), *r1 = row(k + 1), *r2 = row(k + 2), *r3 = row(k + 3);
+  const Lanes m10 = broadcast(r1[k]), m20 = broadcast(r2[k]), m21 = broadcast(r2[k + 1]),
+              m30 = broadcast(r3[k]), m31 = broadcast(r3[k + 1]), m32 = broadcast(r3[k + 2]);
+  for (int j = from; j < width_; j += panel) {
+    Lanes u[4] = {load_lanes(r0 + j), load_lanes(r1 + j), load_lanes(r2 + j), load_lanes(r3 + j)};
+    u[1] = u[1] - m10 * u[0];
+    u[2] = u[2] - m20 * u[0];
+    u[2] = u[2] - m21 * u[1];
+    u[3] = u[3] - m30 * u[0];
+    u[3] = u[3] - m31 * u[1];
+    u[3] = u[3] - m32 * u[2];
+    store_lanes(r1 + j, u[1]);
+    store_lanes(r2 + j, u[2]);
+    store_lanes(r3 + j, u[3]);
+    if (j < rows) store_multipliers(k, j, rows, u);
   }
 }
 
 // Row k of U is what is left of row k; row i loses (u_ki / u_kk) times it. Below the diagonal stand the
 // multipliers.
 bool LuFactor::eliminate_panel(int k, int width, int rows) {
+  const int end = width == panel ? k + panel : width_;
   for (int c = k; c < k + width; ++c) {
     for (int p = k; p < c; ++p) {
       row(c)[p] = row(p)[c] * inverse_pivot_[p];
-      strip_add(row(c) + c, row(p) + c, -row(c)[p], width_ - c);
+      for (int j = c; j < end; ++j) row(c)[j] -= row(c)[p] * row(p)[j];
     }
     if (!(row(c)[c] > 0.0) || !accept_pivot(c)) return false;
   }
   if (width == panel) {
-    scale_panel(k, k + width, rows);
-    subtract_whole_panel(k, k + width, rows, 0, true);
+    complete_panel(k, k + panel, rows);
+    subtract_whole_panel(k, k + panel, rows, 0, true);
   }
   eliminate_border(k, width, rows);
   return true;
 }
 
 // The same where the first `kept` columns of rows k to kept are factors already: new columns follow them.
-bool LuFactor::keep_panel(int k, int kept) {
+bool LuFactor::keep_panel(int k, int kept, int rows) {
   for (int c = k; c < k + panel; ++c) {
-    for (int p = k; p < c; ++p) strip_add(row(c) + kept, row(p) + kept, -row(c)[p], width_ - kept);
     if (!accept_pivot(c)) return false;
   }
+  complete_panel(k, kept, rows);
   subtract_whole_panel(k, k + panel, kept, kept, false);
   return true;
 }
@@ -251,8 +280,7 @@ bool LuFactor::keep_panel(int k, int kept) {
 // Panels from `first` to `kept` are factors among themselves: what stands behind `kept` follows.
 bool LuFactor::follow_kept(int rows, int kept, int first) {
   for (int k = first; k < kept; k += panel) {
-    if (!keep_panel(k, kept)) return false;
-    scale_panel(k, kept, rows);
+    if (!keep_panel(k, kept, rows)) return false;
     subtract_whole_panel(k, kept, rows, 0, true);
     eliminate_border(k, panel, rows);
   }

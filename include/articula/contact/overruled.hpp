@@ -17,6 +17,9 @@ inline constexpr double creeping_speed = 1e-6;
 // Whether this is a row of dry friction, and one of those.
 bool overruled(const ContactRows& rows, const Item& friction, const std::vector<RowMode>& modes);
 
+// Such rows stand still, at whichever end of their interval they are: `hold` in `motion`.
+void hold_overruled(const ContactRows& rows, const std::vector<RowMode>& modes, std::vector<RowMode>& motion);
+
 // The modes whose equations a derivative takes: such rows of friction go from `hold` to the end of their
 // interval that they are nearer to, and the others as said above.
 void overrule_friction(const ContactRows& rows, std::vector<RowMode>& modes);

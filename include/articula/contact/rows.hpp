@@ -203,6 +203,7 @@ class ContactRows {
   const Block& block(const Item& item) const {
     return blocks_[islands_[item.island].block_begin + item.block];
   }
+  int first_dof(int tree) const { return constraints_->trees[tree].dof_begin; }
   int row_of(const Item& item) const { return islands_[item.island].row_begin + block(item).first; }
   const collision::ContactFrame& frame(const Item& contact) const { return frame(contact.index); }
   const collision::ContactFrame& frame(int contact) const { return frames_[contact]; }

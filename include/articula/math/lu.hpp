@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "articula/math/types.hpp"
+#include "articula/math/vec3.hpp"
 
 namespace articula {
 
@@ -60,7 +61,9 @@ class LuFactor {
   bool eliminate_symmetric(int rows, int kept, int done);
   bool follow_kept(int rows, int kept, int first);
   bool eliminate_panel(int k, int width, int rows);
-  bool keep_panel(int k, int kept);
+  bool keep_panel(int k, int kept, int rows);
+  void complete_panel(int k, int from, int rows);
+  void store_multipliers(int k, int i, int end, const Lanes (&upper)[4]);
   void eliminate_border(int k, int width, int rows);
   void scale_panel(int k, int begin, int end);
   void subtract_products(int lead);

@@ -86,6 +86,15 @@ inline Lanes lanes_before(Lanes x, int end) {
   return masked_lanes(x, masks + 4 - end);
 }
 
+// x with another number in one of its lanes.
+inline Lanes with_lane(Lanes x, int lane, double number) {
+  using Bits = long long __attribute__((vector_size(32)));
+  static constexpr long long masks[7] = {0, 0, 0, -1, 0, 0, 0};
+  Bits at;
+  __builtin_memcpy(&at, masks + 3 - lane, sizeof at);
+  return std::bit_cast<Lanes>((std::bit_cast<Bits>(x) & ~at) | (std::bit_cast<Bits>(broadcast(number)) & at));
+}
+
 // y[first, n) += scale x[first, n) in whole registers: both are padded, x with zeros.
 inline void padded_add_from(double* y, const double* x, double scale, int first, int n) {
   const Lanes s = broadcast(scale);
