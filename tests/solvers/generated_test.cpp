@@ -164,7 +164,8 @@ TEST(contact_problems, with_a_solution_are_not_taken_for_jams) {
     int problem;
   };
   ContactSolver work;
-  for (const Number& number : {Number{16, 185}, Number{41, 566}}) {
+  for (const Number& number :
+       {Number{16, 185}, Number{41, 566}, Number{11, 665}, Number{21, 20}, Number{53, 819}}) {
     std::mt19937 random(number.seed);
     OwnedProblem p;
     for (int k = 0; k <= number.problem; ++k) p = problem_with_a_solution(random);
