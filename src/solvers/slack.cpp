@@ -93,6 +93,7 @@ void report_slack(Task& task, const ContactProblem& given) {
   double slack = task.report.slack;
   for (int i = 0; i < given.size; ++i) slack = std::max(slack, std::abs(task.work.relaxed[i] - given.b[i]));
   task.report.slack = slack;
+  task.granted = true;
   task.report.status = SolveStatus::infeasible_bias;
   contact_velocities(given, task.lam, task.sigma);
 }
