@@ -93,6 +93,7 @@ void report_slack(Task& task, const ContactProblem& given) {
   double slack = task.report.slack;
   for (int i = 0; i < given.size; ++i) slack = std::max(slack, std::abs(task.work.relaxed[i] - given.b[i]));
   task.report.slack = slack;
+  task.granted = true;
   task.report.status = SolveStatus::infeasible_bias;
   contact_velocities(given, task.lam, task.sigma);
 }
@@ -223,6 +224,41 @@ bool grant_slack(Task& task) {
   return solved;
 }
 
+namespace {
+
+// Where no search has found a solution there may be one all the same: rows contradict each other by less than
+// the softest hide, or something slides out of a wedge. It is near the one with slack, and is sought from
+// there: with its modes, in rows as soft as they hold in; otherwise along a path under the pyramid law, and
+// by Newton's method in shorter steps on cones. False: the solution with slack, as it was.
+bool does_without(Task& task, Settled& granted) {
+  ContactSolver& work = task.work;
+  const ContactProblem& problem = task.problem;
+  const auto go_back = [&] {
+    granted.report.iterations = task.report.iterations;
+    recall(granted, task);
+  };
+  const auto holds = [&](bool solved) {
+    return solved && !loads_are_endless(problem, task.lam) && !recovers_wildly(task);
+  };
+  for (double softness : softnesses) {
+    if (holds(settle(task, softness, SolveStage::pivoting) == Outcome::solved)) return true;
+    go_back();
+  }
+  work.first.assign(granted.guess.begin(), granted.guess.end());
+  work.first_slides.assign(granted.slides.begin(), granted.slides.end());
+  work.start.assign(granted.lam.begin(), granted.lam.end());
+  work.trial_sigma.assign(problem.size, 0.0);
+  work.trial = work.start;
+  const bool found =
+      problem.law == FrictionLaw::pyramid
+          ? holds(continue_from_start(task))
+          : holds(approach_and_settle(task, SolveStage::pivoting)) || holds(continue_on_pyramids(task));
+  if (!found) go_back();
+  return found;
+}
+
+}  // namespace
+
 // Without what the biases ask for, a solution exists: bodies jammed between surfaces that friction holds
 // together stay as they are, however deep. Gaps are kept; what the ground does along itself is waived last.
 bool waive_biases(Task& task) {
@@ -258,8 +294,10 @@ bool waive_biases(Task& task) {
     task.problem = given;
     if (solved) break;
   }
-  if (solved) report_slack(task, given);
-  return solved;
+  if (!solved) return false;
+  remember(task, task.work.found);
+  if (!does_without(task, task.work.found)) report_slack(task, given);
+  return true;
 }
 
 }  // namespace articula

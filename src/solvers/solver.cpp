@@ -72,6 +72,18 @@ bool yield_if_jammed(Task& task) {
   return yields();
 }
 
+// Modes, directions and impulses to start from.
+void start(Task& task, bool warm) {
+  const ContactProblem& problem = task.problem;
+  task.warm = warm;
+  if (warm)
+    make_sense(problem, task.guess, task.slides, task.lam);
+  else
+    guess_modes(problem, task.guess, task.slides);
+  task.redundant = free_redundant_equalities(problem, task.work.compliant, task.guess);
+  if (warm) task.work.start.assign(task.lam, task.lam + problem.size);
+}
+
 }  // namespace
 
 bool search(Task& task) {
@@ -174,9 +186,12 @@ bool search(Task& task) {
   keep_best(task, best, work.approximate);
   if (problem.bias == nullptr) return false;
   work.best_so_far = work.approximate;  // what is searched for now is the solution of another problem
-  if (waive_biases(task)) return true;
+  // Impulses that nearly obey the laws tell of no contradiction, unless their loads are without end.
+  const bool nearly =
+      best < nearly_solved * problem.velocity_scale && !loads_are_endless(problem, work.approximate.data());
+  const bool waived = waive_biases(task);
   work.approximate = work.best_so_far;
-  return false;
+  return waived && !(nearly && task.report.status == SolveStatus::infeasible_bias);
 }
 
 namespace {
@@ -190,6 +205,37 @@ bool tame(Task& task) {
     if (settle(task, softness, SolveStage::pivoting) == Outcome::solved) return true;
   }
   return false;
+}
+
+// The best impulses that were found, where they do not obey the laws as they should.
+void give_up(Task& task) {
+  const ContactProblem& problem = task.problem;
+  std::copy(task.work.approximate.begin(), task.work.approximate.end(), task.lam);
+  contact_velocities(problem, task.lam, task.sigma);
+  read_modes(problem, task.lam, task.sigma, 1e-9 * problem.velocity_scale, task.guess, task.slides);
+  modes_of_motion(problem, task.lam, task.sigma, 1e-6 * problem.velocity_scale, task.mode);
+  judge(task, SolveStage::failed, SolveStatus::inexact);
+  if (task.report.relative_residual <= exact) task.report.status = SolveStatus::multiple;
+}
+
+void solve(Task& task, bool thorough) {
+  if (search(task)) {
+    if (!recovers_wildly(task)) {
+      if (thorough) look_for_another(task);
+      return;
+    }
+    task.work.best_so_far.assign(task.lam, task.lam + task.problem.size);
+    if (tame(task) || waive_biases(task)) return;
+    task.work.approximate = task.work.best_so_far;
+  }
+  give_up(task);
+}
+
+// Which slack makes biases agree is not determined where several do, nor whether there is a solution without
+// it that another start leads to. Piles at rest live on what they start from.
+bool slack_is_of_start(const Task& task) {
+  return task.warm && task.granted && task.report.status == SolveStatus::infeasible_bias &&
+         !GroupFactor::serves(task.problem);
 }
 
 }  // namespace
@@ -222,32 +268,14 @@ SolveReport solve_contact(const ContactProblem& given, ContactSolver& work, bool
     task.problem.blocks = work.blocks;
     break;
   }
-  const ContactProblem& problem = task.problem;
-  if (warm) {
-    make_sense(problem, guess.mode, guess.slides, lam);
-  } else {
-    guess_modes(problem, guess.mode, guess.slides);
-  }
-  task.redundant = free_redundant_equalities(problem, work.compliant, guess.mode);
-  task.warm = warm;
-  if (warm) work.start.assign(lam, lam + problem.size);
-  if (search(task)) {
-    if (!recovers_wildly(task)) {
-      if (thorough) look_for_another(task);
-      return task.report;
-    }
-    work.best_so_far.assign(lam, lam + problem.size);
-    if (tame(task) || waive_biases(task)) return task.report;
-    work.approximate = work.best_so_far;
-  }
-
-  std::copy(work.approximate.begin(), work.approximate.end(), lam);
-  contact_velocities(problem, lam, sigma);
-  read_modes(problem, lam, sigma, 1e-9 * problem.velocity_scale, guess.mode, task.slides);
-  modes_of_motion(problem, lam, sigma, 1e-6 * problem.velocity_scale, mode);
-  judge(task, SolveStage::failed, SolveStatus::inexact);
-  if (task.report.relative_residual <= exact) task.report.status = SolveStatus::multiple;
-  return task.report;
+  start(task, warm);
+  solve(task, thorough);
+  if (!slack_is_of_start(task)) return task.report;
+  Task again{task.problem, work, guess.mode, guess.slides, mode, lam, sigma, {}, most_pivots};
+  start(again, false);
+  solve(again, thorough);
+  again.report.iterations += task.report.iterations;
+  return again.report;
 }
 
 }  // namespace articula

@@ -27,6 +27,7 @@ struct Task {
   bool hasty = false;              // other searches are better where contradictions become more
   bool path_is_lost = false;       // Lemke's method ends nowhere: biases cannot be met, or nearly so
   bool contradicts = false;        // biases do, as far as nothing slides
+  bool granted = false;            // slack was, in place of what no search has found
   int redundant = 0;               // rows of equalities that repeat others
   const double* centre = nullptr;  // impulses to stay near to; none: zero
   bool near_solution = false;      // the centre is: its loads are as they should be, and nothing yields
