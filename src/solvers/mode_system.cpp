@@ -61,6 +61,7 @@ void ModeSystem::reserve(int rows, int blocks, int columns, int groups) {
   for (std::vector<double>* vector :
        {&x_, &kept_, &step_, &null_part_, &combined_, &fixed_, &moved_, &centre_, &turned_lam_})
     vector->reserve(rows);
+  turned_slides_.reserve(blocks);
 }
 
 namespace {
@@ -444,15 +445,35 @@ bool ModeSystem::harden(const ContactProblem& problem, const RowMode* mode, Slid
   if (!yielding || !turns_off_cone(problem, mode)) return true;
   const double before = contact_residual(problem, lam, sigma);
   turned_lam_.assign(lam, lam + problem.size);
-  list(problem, mode, slides);
-  fix_yielding_directions(mode);
-  start_from(lam);
-  if (factor_system(problem, softness_) && turn_hard(problem, mode, slides, sliding, true, lam, sigma) &&
-      contact_residual(problem, lam, sigma) < before)
-    return true;
-  std::copy(turned_lam_.begin(), turned_lam_.end(), lam);
+  turned_slides_.assign(slides, slides + problem.blocks.size());
+  for (const bool fixed : {false, true}) {
+    if (!fixed) turn_yielding(problem, mode, lam, slides);
+    list(problem, mode, slides);
+    if (fixed) fix_yielding_directions(mode);
+    start_from(lam);
+    if (factor_system(problem, softness_) && turn_hard(problem, mode, slides, sliding, fixed, lam, sigma) &&
+        contact_residual(problem, lam, sigma) < (fixed ? 1.0 : 0.1) * before)
+      return true;
+    std::copy(turned_lam_.begin(), turned_lam_.end(), lam);
+    std::copy(turned_slides_.begin(), turned_slides_.end(), slides);
+  }
   contact_velocities(problem, lam, sigma);
   return set_modes(problem, mode, slides);
+}
+
+// What yields, in the directions of its forces.
+void ModeSystem::turn_yielding(const ContactProblem& problem, const RowMode* mode, const double* lam,
+                               SlideState* slides) {
+  for (std::size_t k = 0; k < problem.blocks.size(); ++k) {
+    const Block& block = problem.blocks[k];
+    if (!on_cone(block, mode, RowMode::yield)) continue;
+    double d[5], squared = 0.0;
+    for (int i = 0; i < block.tangents(); ++i) {
+      d[i] = -lam[block.first + 1 + i] / block.mu[i];
+      squared += d[i] * d[i];
+    }
+    for (int i = 0; i < block.tangents() && squared > 0.0; ++i) slides[k].d[i] = d[i] / std::sqrt(squared);
+  }
 }
 
 // y of what yields is E^T sigma over a compliance of order eps. Where biases contradict each other by 1e-12,

@@ -182,6 +182,8 @@ class ModeSystem {
   double close_enough(const ContactProblem& problem, const RowMode* mode, const double* sigma) const;
   bool turns_off_cone(const ContactProblem& problem, const RowMode* mode) const;
   void fix_yielding_directions(const RowMode* mode);
+  static void turn_yielding(const ContactProblem& problem, const RowMode* mode, const double* lam,
+                            SlideState* slides);
   double set_directions(const ContactProblem& problem, const RowMode* mode, const double* lam,
                         const double* velocity, bool also_yielding, SlideState* slides);
 
@@ -212,7 +214,9 @@ class ModeSystem {
   std::vector<double> x_, kept_, step_, null_part_, combined_, centre_;
   std::vector<double> fixed_, moved_;  // impulses of rows at their bounds, and what they do to velocities
   const double* fixed_matrix_ = nullptr;
-  std::vector<double> turned_lam_;  // of contacts that yield with directions that were not kept
+  // Of contacts that yield with directions that were not kept.
+  std::vector<double> turned_lam_;
+  std::vector<SlideState> turned_slides_;
   double softness_ = usual_softness;
   int factorisations_ = 0;
   bool regular_ = true, maybe_null_ = true;  // K
