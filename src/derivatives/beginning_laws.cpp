@@ -1,7 +1,7 @@
 // Numbers that are zero, and the laws that begin with them. The least dry friction acts against a joint or
-// tendon that moves, lam = -side h f: that is its derivative at f = 0, from above, where it has no row. Friction of a contact
-// that carries, and restitution of one that comes in fast enough to bounce, have no row or another bias as long
-// as they are zero: it is told that they have no derivative.
+// tendon that moves, lam = -side h f: that is its derivative at f = 0, from above, where it has no row.
+// Friction of a contact that carries, and restitution of one that comes in fast enough to bounce, have no row
+// or another bias as long as they are zero: it is told that they have no derivative.
 
 #include <algorithm>
 #include <cmath>
@@ -12,8 +12,8 @@ namespace articula {
 
 namespace {
 
-// take(dof, coefficient, theta) for all that the friction of a joint or tendon that moves would push, theta being
-// that friction, and zero.
+// take(dof, coefficient, theta) for all that the friction of a joint or tendon that moves would push, theta
+// being that friction, and zero.
 template <class Take>
 void for_each_frictionless(const Model& model, const VectorX& v, const Take& take) {
   constexpr double rest = 1e-12;  // rad/s, m/s
@@ -62,12 +62,14 @@ bool ImpulseDerivatives::Work::contact_law_begins(const std::vector<ParameterSli
     if (item.kind != RowKind::contact || !(rows.lam[rows.row_of(item)] > 0.0)) continue;
     const auto& pair = step->contacts.list[item.index].pair;
     const collision::ContactParameters p = step->colliders.parameters(*model, pair);
-    const bool slippery = std::any_of(p.friction, p.friction + p.condim - 1, [](double mu) { return mu == 0.0; });
+    const bool slippery =
+        std::any_of(p.friction, p.friction + p.condim - 1, [](double mu) { return mu == 0.0; });
     for (const int collider : {pair.a, pair.b}) {
       const GeometryIndex& geometry =
           model->structure().geometries[step->colliders.list()[collider].geometry];
       if (slippery && asks_for(geometry.friction)) return true;
-      if (p.restitution == 0.0 && asks_for(geometry.restitution) && impact_of(item, 0.0).bounces()) return true;
+      if (p.restitution == 0.0 && asks_for(geometry.restitution) && impact_of(item, 0.0).bounces())
+        return true;
     }
   }
   return false;

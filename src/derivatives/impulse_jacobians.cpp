@@ -47,9 +47,8 @@ bool ImpulseDerivatives::nearly_singular() const {
   constexpr double few_digits = 1e-5;  // of pivots
   const Work& w = *work_;
   const auto end = w.laws.begin() + static_cast<long>(w.step->rows.islands().size());
-  return !w.relabelled && std::any_of(w.laws.begin(), end, [](const LawSystem& law) {
-    return law.conditioning() < few_digits;
-  });
+  return !w.relabelled && std::any_of(w.laws.begin(), end,
+                                      [](const LawSystem& law) { return law.conditioning() < few_digits; });
 }
 
 // v+, behind q+, of which the rows are h times those of v+, but for what turns.

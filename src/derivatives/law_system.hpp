@@ -132,7 +132,7 @@ class LawSystem {
   double sliding_share(const double* z) const;
   void soften_all(const std::vector<double>& vectors, bool transposed, std::vector<double>& result);
   const std::vector<double>& softened_ways();  // Q Z
-  void combine_null_covectors();  // into x_
+  void combine_null_covectors();               // into x_
   void make_consistent(double* x, int columns);
   void make_consistent_transposed(double* x);
   void keep_choice(double* x, int columns);

@@ -27,8 +27,8 @@ namespace articula {
 
 namespace {
 
-// eps: less leaves rounding (of directions in which contacts yield 1e-14 / eps, or they are not found), and more
-// what is of order eps^4 next to rows that nearly depend on each other.
+// eps: less leaves rounding (of directions in which contacts yield 1e-14 / eps, or they are not found), and
+// more what is of order eps^4 next to rows that nearly depend on each other.
 constexpr double hard[] = {1e-7, 1e-6};
 constexpr double weights[] = {-64.0 / 21.0, 184.0 / 21.0, -6.0, 29.0 / 21.0, -2.0 / 21.0};
 
@@ -67,7 +67,8 @@ bool ImpulseDerivatives::Work::solve_softly(double eps, const std::vector<RowMod
     constexpr int most_steps = 40;
     constexpr double rounding = 1e-14;
     double turned = 1.0, previous = 1e300;
-    for (int i = 0; i < most_steps && (turned > 1e-12 && (turned < 0.25 * previous || turned > rounding / eps)); ++i) {
+    for (int i = 0;
+         i < most_steps && (turned > 1e-12 && (turned < 0.25 * previous || turned > rounding / eps)); ++i) {
       previous = turned;
       if (!system.soft_step(problem, soft_modes.data() + at, slides.data(), lam.data() + at,
                             velocities.data() + at, turned))
@@ -132,8 +133,8 @@ void ImpulseDerivatives::Work::find_soft_ways() {
   soft.measure = felt.pseudoInverse();
 }
 
-// Soft laws at these eps and at twice as much each time, with their derivatives. False if they have no solution,
-// or lead to other loads than those of the step.
+// Soft laws at these eps and at twice as much each time, with their derivatives. False if they have no
+// solution, or lead to other loads than those of the step.
 bool ImpulseDerivatives::Work::prepare_soft_sides(double eps) {
   constexpr double same = 1e-4;
   const ContactRows& rows = step->rows;
@@ -195,9 +196,9 @@ bool ImpulseDerivatives::Work::find_soft_limit(bool with_parameters, bool of_yie
   soft.modes = modes;
   yields = yields && mark_yielding(rows, soft.modes);
   if (!(yields && of_yielding) && !soft.whole) return false;
-  soft.active = std::any_of(std::begin(hard), std::end(hard),
-                            [&](double eps) { return prepare_soft_sides(eps); }) &&
-                find_weight_rates(with_parameters);
+  soft.active =
+      std::any_of(std::begin(hard), std::end(hard), [&](double eps) { return prepare_soft_sides(eps); }) &&
+      find_weight_rates(with_parameters);
   if (soft.active && !soft.whole) find_soft_ways();
   return soft.active;
 }

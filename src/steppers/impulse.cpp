@@ -146,8 +146,8 @@ bool solve_beside(ModeSystem& system, const ContactProblem& problem, const std::
              : system.solve_beside(problem, mode.data(), slides, lam, sigma, softness, keeps_loads);
 }
 
-// What dependent rows cannot follow, with what yields held: of soft laws it would make loads of order 1 / eps,
-// which turn what yields.
+// What dependent rows cannot follow, with what yields held: of soft laws it would make loads of order 1 /
+// eps, which turn what yields.
 std::vector<double> missed_beside(ModeSystem& system, const ContactProblem& problem,
                                   std::vector<RowMode> still, std::vector<SlideState> slides,
                                   const double* near) {
@@ -200,8 +200,8 @@ bool solve_held_island(ModeSystem& system, const ContactProblem& problem, const 
                        double* sigma) {
   if (std::none_of(mode, mode + problem.size, yields))
     return solve_by_laws(system, problem, mode, slides, near, velocity, lam, sigma);
-  const std::vector<double> missed =
-      missed_beside(system, problem, {mode, mode + problem.size}, {slides, slides + problem.blocks.size()}, near);
+  const std::vector<double> missed = missed_beside(system, problem, {mode, mode + problem.size},
+                                                   {slides, slides + problem.blocks.size()}, near);
   std::vector<double> b(problem.b, problem.b + problem.size);
   for (int i = 0; i < problem.size; ++i) b[i] -= missed[i];
   ContactProblem followed = problem;

@@ -11,6 +11,7 @@
 #include "articula/io/paths.hpp"
 #include "articula/model/builder.hpp"
 #include "articula/simulation/disturbed_step.hpp"
+#include "articula/simulation/snapshot.hpp"
 #include "cli/gradient_check.hpp"
 #include "tests/support/effort.hpp"
 
@@ -419,6 +420,18 @@ void expect_derivatives_at(const char* file, Contact law, int state) {
   const auto shared = shared_models_directory();
   if (!shared) GTEST_SKIP() << "no shared models";
   expect_derivatives_at(load((*shared / file).string()), law, state);
+}
+
+// Boxes that yield on many corners: directions that are rounded put forces beyond their cones by 5e-9.
+TEST(gradient_states, of_a_stack_that_falls_are_solved_and_found_again_at_once) {
+  const Model model = load("stack");
+  const auto states = trajectory_states(model, Contact::ncp, 500, 1, 2, {71});
+  const Simulation simulation(model, {.contact = Contact::ncp});
+  const Step cold = simulation.step(states[71].state, states[71].input);
+  EXPECT_EQ(cold.report.contact, SolveStatus::solved);
+  const Step warm = simulation.step(states[71].state, states[71].input, cold.warm);
+  EXPECT_LT(warm.report.iterations, 20);
+  EXPECT_EQ(state_hash(warm.next), state_hash(cold.next));
 }
 
 // Cards that yield, on points that cannot follow a turn: soft laws would turn them by loads of order 1 / eps.

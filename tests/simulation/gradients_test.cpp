@@ -77,8 +77,8 @@ TEST(gradients, of_a_loss_are_the_transposed_jacobians_times_its_covector) {
   }
 }
 
-// A leg whose knee is bent by a thousandth: its foot moves along one line, nearly, and friction and floor say the
-// same of it.
+// A leg whose knee is bent by a thousandth: its foot moves along one line, nearly, and friction and floor say
+// the same of it.
 TEST(gradients, of_rows_that_nearly_depend_on_each_other_are_the_transposed_jacobians_all_the_same) {
   constexpr double straight = 0.7853981633974483, bent = straight + 1.3e-3, half = 0.5, radius = 1e-3;
   const Model model = build(parse_mjcf(fmt::format(

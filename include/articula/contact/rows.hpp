@@ -67,8 +67,8 @@ struct FrozenModes {
   // Contacts that detect is told of: those of features that pass (collision/passing.hpp), and those that
   // carry, which are wanted for what they are.
   void call_contacts(const collision::Colliders& colliders, collision::Contacts& contacts) const;
-  // The entry with lam and slide in another frame. Any tangents may jump, and what they measure stays where it
-  // is in space; those of laws that have directions of their own take it with them.
+  // The entry with lam and slide in another frame. Any tangents may jump, and what they measure stays where
+  // it is in space; those of laws that have directions of their own take it with them.
   static Entry in_frame(const Entry& entry, const collision::ContactFrame& frame);
 };
 
@@ -207,8 +207,8 @@ class ContactRows {
   int row_of(const Item& item) const { return islands_[item.island].row_begin + block(item).first; }
   const collision::ContactFrame& frame(const Item& contact) const { return frame(contact.index); }
   const collision::ContactFrame& frame(int contact) const { return frames_[contact]; }
-  // Whether the contact's law is alike in all directions across the normal: its tangents are any two. Those of
-  // other laws follow the normal (collision::pyramid_frame).
+  // Whether the contact's law is alike in all directions across the normal: its tangents are any two. Those
+  // of other laws follow the normal (collision::pyramid_frame).
   bool any_tangents(int contact) const { return any_tangents_[contact]; }
 
   ContactProblem problem(const Island& island, double gravity_step) const;

@@ -133,8 +133,8 @@ class ModeSystem {
   bool regular() const { return regular_; }
 
   int factorisations() const { return factorisations_; }
-  // Velocities without which the last solve, which ended at sigma, would meet its equations: A^T v = A^T sigma +
-  // C x.
+  // Velocities without which the last solve, which ended at sigma, would meet its equations: A^T v = A^T
+  // sigma + C x.
   void missed(const double* sigma, std::vector<double>& v) const;
   // Largest |A^T sigma + C x| after the last solve, m/s.
   double equation_error() const { return equation_error_; }
