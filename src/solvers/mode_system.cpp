@@ -2,30 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "articula/math/strips.hpp"
+#include "mode_directions.hpp"
 
 namespace articula {
 
 namespace {
 
-constexpr int most_newton_steps = 30;
-constexpr int most_corrections = 12;
-constexpr int pile = 100;                 // rows from which on not all digits of equations are to be had
 constexpr double soft_precision = 1e-13;  // of velocities in equations that give way, relative
-constexpr double settled = 1e-12, rough = 1e-6;  // directions of forces, at the end and before
 
 bool at_upper(RowMode mode) { return mode == RowMode::upper || mode == RowMode::yield_upper; }
 bool at_lower(RowMode mode) { return mode == RowMode::lower || mode == RowMode::yield_lower; }
 bool yields(RowMode mode) {
   return mode == RowMode::yield || mode == RowMode::yield_upper || mode == RowMode::yield_lower;
-}
-
-// A contact whose friction has a direction that is to be found.
-bool on_cone(const Block& block, const RowMode* mode, RowMode wanted) {
-  return block.kind == BlockKind::contact && block.dim > 1 && mode[block.first] != RowMode::free &&
-         mode[block.first + 1] == wanted;
 }
 
 // Columns 1.. of the Householder reflection that takes the first axis to d: an orthonormal basis across d.
@@ -194,17 +184,6 @@ bool ModeSystem::linearise(const ContactProblem& problem, const RowMode* mode, c
   regular_ = factor_system(problem, 1e-15) && lu_.pivot_ratio() > 1e-9;
   return regular_ || factor_system(problem, usual_softness);
 }
-
-namespace {
-
-bool is_nearly_all(const std::vector<double>& part, const std::vector<double>& rest) {
-  constexpr double nearly = 1e3;
-  const auto largest = [](double x, double y) { return std::max(x, std::abs(y)); };
-  return std::accumulate(part.begin(), part.end(), 0.0, largest) >
-         nearly * std::accumulate(rest.begin(), rest.end(), 0.0, largest);
-}
-
-}  // namespace
 
 // From x on, until A^T velocity + C x = 0 with velocity = sigma + soft R (lam - centre).
 bool ModeSystem::solve_linear(const ContactProblem& problem, double soft, int most_rounds, double* lam,
@@ -378,234 +357,6 @@ bool ModeSystem::settle_directions(const ContactProblem& problem, const RowMode*
     if (!soft_step(problem, mode, slides, lam, soft, turned)) return false;
   }
   return turned < rough;
-}
-
-// Of what slides the slowest |w| / max mu: velocities that are off by less hardly turn it.
-double ModeSystem::slowest_slip(const ContactProblem& problem, const RowMode* mode, const double* sigma) {
-  double slowest = 1e300;
-  for (const Block& block : problem.blocks) {
-    if (!on_cone(block, mode, RowMode::slide)) continue;
-    double fastest = 0.0, widest = 0.0;
-    for (int i = 0; i < block.tangents(); ++i) {
-      fastest = std::max(fastest, block.mu[i] * std::abs(sigma[block.first + 1 + i]));
-      widest = std::max(widest, block.mu[i]);
-    }
-    slowest = std::min(slowest, fastest / widest);
-  }
-  return slowest;
-}
-
-// By how much equations may be missed: what slides slowly is turned by it. In piles something always slides
-// slowly, and more digits of so many equations, which share loads in many ways, are not to be had.
-double ModeSystem::close_enough(const ContactProblem& problem, const RowMode* mode,
-                                const double* sigma) const {
-  constexpr double close = 1e-11, of_slip = 1e-9, rounding = 2e-15;
-  if (problem.size > pile) return close * problem.velocity_scale;
-  return problem.velocity_scale *
-         std::clamp(of_slip * slowest_slip(problem, mode, sigma) / problem.velocity_scale, rounding, close);
-}
-
-// Where K has something of the order of eps, softness is not iterated away: less of it is. What is missed all
-// the same contradicts itself, and stays as it was.
-bool ModeSystem::solve_hard(const ContactProblem& problem, const RowMode* mode, double* lam, double* sigma) {
-  constexpr double hardest = 1e-13;
-  if (!solve_linear(problem, 0.0, most_corrections, lam, sigma)) return false;
-  const double enough = close_enough(problem, mode, sigma);
-  if (!(equation_error_ > enough)) return true;
-  const double usual = softness_;
-  bool better = true;
-  while (better && softness_ > 10.0 * hardest && equation_error_ > enough) {
-    const double before = equation_error_;
-    kept_ = x_;
-    softness_ *= 1e-2;
-    better = factor_system(problem, softness_) && solve_linear(problem, 0.0, most_corrections, lam, sigma) &&
-             equation_error_ < 0.1 * before;
-    if (!better) {
-      x_ = kept_;
-      equation_error_ = before;
-    }
-  }
-  softness_ = usual;
-  std::copy(fixed_.begin(), fixed_.end(), lam);
-  articula::spread(unknowns_, x_.data(), lam);
-  contact_velocities(problem, lam, sigma);
-  return factor_system(problem, softness_);
-}
-
-// Yielding contacts keep their direction; what slides turns a little.
-bool ModeSystem::harden(const ContactProblem& problem, const RowMode* mode, SlideState* slides,
-                        bool directions_settled, double* lam, double* sigma) {
-  const auto any = [&](RowMode wanted) {
-    return std::any_of(problem.blocks.begin(), problem.blocks.end(),
-                       [&](const Block& block) { return on_cone(block, mode, wanted); });
-  };
-  const bool sliding = any(RowMode::slide), yielding = any(RowMode::yield);
-  if (!directions_settled && yielding && !settle_directions(problem, mode, slides, lam, sigma)) return false;
-  if (!turn_hard(problem, mode, slides, sliding, false, lam, sigma)) return false;
-  if (!yielding || !turns_off_cone(problem, mode)) return true;
-  const double before = contact_residual(problem, lam, sigma);
-  turned_lam_.assign(lam, lam + problem.size);
-  turned_slides_.assign(slides, slides + problem.blocks.size());
-  for (const bool fixed : {false, true}) {
-    if (!fixed) turn_yielding(problem, mode, lam, slides);
-    list(problem, mode, slides);
-    if (fixed) fix_yielding_directions(mode);
-    start_from(lam);
-    if (factor_system(problem, softness_) && turn_hard(problem, mode, slides, sliding, fixed, lam, sigma) &&
-        contact_residual(problem, lam, sigma) < (fixed ? 1.0 : 0.1) * before)
-      return true;
-    std::copy(turned_lam_.begin(), turned_lam_.end(), lam);
-    std::copy(turned_slides_.begin(), turned_slides_.end(), slides);
-  }
-  contact_velocities(problem, lam, sigma);
-  return set_modes(problem, mode, slides);
-}
-
-// What yields, in the directions of its forces.
-void ModeSystem::turn_yielding(const ContactProblem& problem, const RowMode* mode, const double* lam,
-                               SlideState* slides) {
-  for (std::size_t k = 0; k < problem.blocks.size(); ++k) {
-    const Block& block = problem.blocks[k];
-    if (!on_cone(block, mode, RowMode::yield)) continue;
-    double d[5], squared = 0.0;
-    for (int i = 0; i < block.tangents(); ++i) {
-      d[i] = -lam[block.first + 1 + i] / block.mu[i];
-      squared += d[i] * d[i];
-    }
-    for (int i = 0; i < block.tangents() && squared > 0.0; ++i) slides[k].d[i] = d[i] / std::sqrt(squared);
-  }
-}
-
-// y of what yields is E^T sigma over a compliance of order eps. Where biases contradict each other by 1e-12,
-// so that something is left of sigma, forces turn by 1e-4, and are beyond their cone by half the square.
-bool ModeSystem::turns_off_cone(const ContactProblem& problem, const RowMode* mode) const {
-  constexpr double borne = 1e-10;  // relative to the velocities
-  for (std::size_t k = 0; k < unknowns_.size(); ++k) {
-    const Unknown& u = unknowns_[k];
-    if (!u.across || mode[u.row + 1] != RowMode::yield) continue;
-    const auto normal = std::find_if(unknowns_.begin(), unknowns_.end(),
-                                     [&](const Unknown& other) { return other.row == u.row; });
-    const double load = x_[normal - unknowns_.begin()];
-    if (u.weight * x_[k] * x_[k] > 2.0 * borne * problem.velocity_scale * load) return true;
-  }
-  return false;
-}
-
-// y = -E^T sigma / R: nothing, as long as sigma is.
-void ModeSystem::fix_yielding_directions(const RowMode* mode) {
-  for (Unknown& u : unknowns_) {
-    if (u.across && mode[u.row + 1] == RowMode::yield) u.compliance = u.weight;
-  }
-}
-
-// Newton's method on the directions of what slides, with hard laws.
-bool ModeSystem::turn_hard(const ContactProblem& problem, const RowMode* mode, SlideState* slides,
-                           bool sliding, bool fixed, double* lam, double* sigma) {
-  // The soft laws left rounding errors of b, over eps, in the null space of K. Where friction is at its bound
-  // the motion feels them: loads are shared as Y^T Q x = 0 says (Y^T K = 0, Q = A^T R B).
-  const bool shared = maybe_null(problem.size) &&
-                      !std::all_of(unknowns_.begin(), unknowns_.end(), same_equation) &&
-                      std::all_of(centre_.begin(), centre_.end(), [](double c) { return c == 0.0; });
-  constexpr double clearly = 1e4;
-  double previous = 1e300;
-  for (int step = 0; step < most_newton_steps; ++step) {
-    if (shared) {
-      step_.swap(x_);
-      remove_null_part(problem.size);
-      if (is_nearly_all(null_part_, step_)) remove_null_part(problem.size);
-      step_.swap(x_);
-    }
-    // Directions begin on a grid, and turn: impulses of those need not be exact, where what slides does so
-    // clearly.
-    bool exact = !sliding || step > 0;
-    if (!exact) {
-      if (!solve_linear(problem, 0.0, 1, lam, sigma)) return false;
-      exact = !(slowest_slip(problem, mode, sigma) > clearly * equation_error_);
-    }
-    double turned = 0.0;
-    for (;; exact = true) {
-      if (exact && !solve_hard(problem, mode, lam, sigma)) return false;
-      if (!sliding) return true;
-      // What slides very slowly has a direction of few digits.
-      turned = set_directions(problem, mode, lam, sigma, false, slides);
-      if (turned >= settled && turned <= 0.25 * previous) break;
-      if (exact) return true;
-    }
-    previous = turned;
-    list(problem, mode, slides);
-    if (fixed) fix_yielding_directions(mode);
-    start_from(lam);
-    if (!factor_system(problem, softness_)) return false;
-  }
-  return false;
-}
-
-void ModeSystem::missed(const double* sigma, std::vector<double>& v) const {
-  std::fill(v.begin(), v.end(), 0.0);
-  for (std::size_t k = 0; k < unknowns_.size(); ++k) {
-    const Unknown& u = unknowns_[k];
-    const double miss = gather(u, sigma) + u.compliance * x_[k];
-    if (!u.across) {
-      v[u.row] += miss;
-      continue;
-    }
-    double squared = 0.0;
-    for (int i = 0; i < u.tangents; ++i) squared += u.equation[i] * u.equation[i];
-    for (int i = 0; i < u.tangents; ++i) v[u.row + 1 + i] += miss * u.equation[i] / squared;
-  }
-}
-
-bool ModeSystem::stand_still(const ContactProblem& problem, const RowMode* mode, const SlideState* slides,
-                             double* lam, double* sigma) {
-  const double rounding = problem.size > pile ? 1e-13 : 2e-15;
-  fix_bounds(problem, mode);
-  list(problem, mode, slides);
-  start_from(lam);
-  if (!factor_system(problem, softness_) || !solve_linear(problem, 0.0, 1, lam, sigma)) return false;
-  return equation_error_ <= rounding * problem.velocity_scale || solve_hard(problem, mode, lam, sigma);
-}
-
-bool ModeSystem::solve(const ContactProblem& problem, const RowMode* mode, SlideState* slides, double* lam,
-                       double* sigma, const double* centre) {
-  begin(problem, centre);
-  for (int step = 0; step < most_newton_steps; ++step) {
-    double turned = 0.0;
-    if (!soft_step(problem, mode, slides, lam, sigma, turned)) return false;
-    if (turned < rough) return harden(problem, mode, slides, false, lam, sigma);
-  }
-  return false;
-}
-
-// Near them velocities of soft laws are those of hard ones, however slow. What is left open is chosen as
-// everywhere, with the directions found.
-bool ModeSystem::solve_near(const ContactProblem& problem, const RowMode* mode, SlideState* slides,
-                            double* lam, double* sigma, const double* near) {
-  if (!solve(problem, mode, slides, lam, sigma, near)) return false;
-  std::fill(centre_.begin(), centre_.end(), 0.0);
-  list(problem, mode, slides);
-  start_from(lam);
-  return factor_system(problem, softness_) && harden(problem, mode, slides, false, lam, sigma);
-}
-
-bool ModeSystem::begin_beside(const ContactProblem& problem, const RowMode* mode, const SlideState* slides,
-                              const double* lam, double softness, bool keeps_loads) {
-  begin(problem, keeps_loads ? lam : nullptr, softness);
-  fix_bounds(problem, mode);
-  list(problem, mode, slides);
-  start_from(lam);
-  return factor_system(problem, softness_);
-}
-
-bool ModeSystem::solve_beside(const ContactProblem& problem, const RowMode* mode, SlideState* slides,
-                              double* lam, double* sigma, double softness, bool keeps_loads) {
-  return begin_beside(problem, mode, slides, lam, softness, keeps_loads) &&
-         harden(problem, mode, slides, true, lam, sigma);
-}
-
-bool ModeSystem::solve_linearised(const ContactProblem& problem, const RowMode* mode, SlideState* slides,
-                                  double* lam, double* sigma, double softness, bool keeps_loads) {
-  return begin_beside(problem, mode, slides, lam, softness, keeps_loads) &&
-         turn_hard(problem, mode, slides, false, false, lam, sigma);
 }
 
 }  // namespace articula
