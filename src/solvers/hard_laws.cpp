@@ -79,19 +79,24 @@ bool ModeSystem::harden(const ContactProblem& problem, const RowMode* mode, Slid
   if (!directions_settled && yielding && !settle_directions(problem, mode, slides, lam, sigma)) return false;
   if (!turn_hard(problem, mode, slides, sliding, false, lam, sigma)) return false;
   if (!yielding || !turns_off_cone(problem, mode)) return true;
-  const double before = contact_residual(problem, lam, sigma);
+  constexpr double little = 3e-10;  // of the velocities
+  const double before = contact_residual(problem, lam, sigma),
+               enough = std::min(before, little * problem.velocity_scale);
   turned_lam_.assign(lam, lam + problem.size);
   turned_slides_.assign(slides, slides + problem.blocks.size());
-  for (const bool fixed : {false, true}) {
-    if (!fixed) turn_yielding(problem, mode, lam, slides);
+  // With the directions they have; or with those of their forces; or as well as can be with those they have.
+  constexpr bool with_forces[] = {false, true, false};
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    const bool turns = with_forces[attempt];
+    if (turns) turn_yielding(problem, mode, lam, slides);
     list(problem, mode, slides);
-    if (fixed) fix_yielding_directions(mode);
+    if (!turns) fix_yielding_directions(mode);
     start_from(lam);
-    if (factor_system(problem, softness_) && turn_hard(problem, mode, slides, sliding, fixed, lam, sigma) &&
-        contact_residual(problem, lam, sigma) < (fixed ? 1.0 : 0.1) * before)
+    if (factor_system(problem, softness_) && turn_hard(problem, mode, slides, sliding, !turns, lam, sigma) &&
+        contact_residual(problem, lam, sigma) < (attempt < 2 ? enough : before))
       return true;
     std::copy(turned_lam_.begin(), turned_lam_.end(), lam);
-    std::copy(turned_slides_.begin(), turned_slides_.end(), slides);
+    if (attempt < 2) std::copy(turned_slides_.begin(), turned_slides_.end(), slides);
   }
   contact_velocities(problem, lam, sigma);
   return set_modes(problem, mode, slides);
