@@ -78,13 +78,19 @@ bool ModeSystem::harden(const ContactProblem& problem, const RowMode* mode, Slid
   const bool sliding = any(RowMode::slide), yielding = any(RowMode::yield);
   if (!directions_settled && yielding && !settle_directions(problem, mode, slides, lam, sigma)) return false;
   if (!turn_hard(problem, mode, slides, sliding, false, lam, sigma)) return false;
-  if (!yielding || !turns_off_cone(problem, mode)) return true;
+  return !yielding || !turns_off_cone(problem, mode) ||
+         return_to_cones(problem, mode, slides, sliding, lam, sigma);
+}
+
+// What yields with directions that are not those of its forces: with these directions all the same; or with
+// those of the forces; or as well as can be with the first. False if numbers overflow.
+bool ModeSystem::return_to_cones(const ContactProblem& problem, const RowMode* mode, SlideState* slides,
+                                 bool sliding, double* lam, double* sigma) {
   constexpr double little = 3e-10;  // of the velocities
   const double before = contact_residual(problem, lam, sigma),
                enough = std::min(before, little * problem.velocity_scale);
   turned_lam_.assign(lam, lam + problem.size);
   turned_slides_.assign(slides, slides + problem.blocks.size());
-  // With the directions they have; or with those of their forces; or as well as can be with those they have.
   constexpr bool with_forces[] = {false, true, false};
   for (int attempt = 0; attempt < 3; ++attempt) {
     const bool turns = with_forces[attempt];

@@ -181,6 +181,8 @@ class ModeSystem {
   static double slowest_slip(const ContactProblem& problem, const RowMode* mode, const double* sigma);
   double close_enough(const ContactProblem& problem, const RowMode* mode, const double* sigma) const;
   bool turns_off_cone(const ContactProblem& problem, const RowMode* mode) const;
+  bool return_to_cones(const ContactProblem& problem, const RowMode* mode, SlideState* slides, bool sliding,
+                       double* lam, double* sigma);
   void fix_yielding_directions(const RowMode* mode);
   static void turn_yielding(const ContactProblem& problem, const RowMode* mode, const double* lam,
                             SlideState* slides);
