@@ -53,7 +53,7 @@ bool ModeSystem::solve_hard(const ContactProblem& problem, const RowMode* mode, 
   while (better && softness_ > 10.0 * hardest && equation_error_ > enough) {
     const double before = equation_error_;
     kept_ = x_;
-    softness_ *= 1e-2;
+    scale_softness(1e-2);
     better = factor_system(problem, softness_) && solve_linear(problem, 0.0, most_corrections, lam, sigma) &&
              equation_error_ < 0.1 * before;
     if (!better) {
@@ -61,14 +61,21 @@ bool ModeSystem::solve_hard(const ContactProblem& problem, const RowMode* mode, 
       equation_error_ = before;
     }
   }
-  softness_ = usual;
+  scale_softness(usual / softness_);
   std::copy(fixed_.begin(), fixed_.end(), lam);
   articula::spread(unknowns_, x_.data(), lam);
   contact_velocities(problem, lam, sigma);
   return factor_system(problem, softness_);
 }
 
-// Yielding contacts keep their direction; what slides turns a little.
+void ModeSystem::scale_softness(double factor) {
+  softness_ *= factor;
+  for (Unknown& u : unknowns_) {
+    if (u.yields) u.compliance *= factor;
+  }
+}
+
+// What slides or yields turns a little.
 bool ModeSystem::harden(const ContactProblem& problem, const RowMode* mode, SlideState* slides,
                         bool directions_settled, double* lam, double* sigma) {
   const auto any = [&](RowMode wanted) {
@@ -108,19 +115,27 @@ bool ModeSystem::return_to_cones(const ContactProblem& problem, const RowMode* m
   return set_modes(problem, mode, slides);
 }
 
-// What yields, in the directions of its forces.
-void ModeSystem::turn_yielding(const ContactProblem& problem, const RowMode* mode, const double* lam,
-                               SlideState* slides) {
+// What yields, in the directions of its forces; returns by how much these differ from what it had.
+double ModeSystem::turn_yielding(const ContactProblem& problem, const RowMode* mode, const double* lam,
+                                 SlideState* slides) {
+  double turned = 0.0;
   for (std::size_t k = 0; k < problem.blocks.size(); ++k) {
     const Block& block = problem.blocks[k];
     if (!on_cone(block, mode, RowMode::yield)) continue;
-    double d[5], squared = 0.0;
+    const double pushes = lam[block.first] < 0.0 ? -1.0 : 1.0;
+    double d[5], squared = 0.0, change = 0.0;
     for (int i = 0; i < block.tangents(); ++i) {
-      d[i] = -lam[block.first + 1 + i] / block.mu[i];
+      d[i] = -pushes * lam[block.first + 1 + i] / block.mu[i];
       squared += d[i] * d[i];
     }
-    for (int i = 0; i < block.tangents() && squared > 0.0; ++i) slides[k].d[i] = d[i] / std::sqrt(squared);
+    for (int i = 0; i < block.tangents() && squared > 0.0; ++i) {
+      d[i] /= std::sqrt(squared);
+      change += (d[i] - slides[k].d[i]) * (d[i] - slides[k].d[i]);
+      slides[k].d[i] = d[i];
+    }
+    turned = std::max(turned, std::sqrt(change));
   }
+  return turned;
 }
 
 // y of what yields is E^T sigma over a compliance of order eps. Where biases contradict each other by 1e-12,
@@ -138,14 +153,17 @@ bool ModeSystem::turns_off_cone(const ContactProblem& problem, const RowMode* mo
   return false;
 }
 
-// y = -E^T sigma / R: nothing, as long as sigma is.
+// y = -E^T sigma / R: nothing, as long as sigma is; a compliance of hard laws.
 void ModeSystem::fix_yielding_directions(const RowMode* mode) {
   for (Unknown& u : unknowns_) {
-    if (u.across && mode[u.row + 1] == RowMode::yield) u.compliance = u.weight;
+    if (!u.across || mode[u.row + 1] != RowMode::yield) continue;
+    u.compliance = u.weight;
+    u.yields = false;
   }
 }
 
-// Newton's method on the directions of what slides, with hard laws.
+// Newton's method on the directions of what slides, with hard laws; and, unless these are fixed, of what
+// yields. Its y moves nothing where it is a choice, Y^T Q x = 0 with C / eps in Q: to first order in y.
 bool ModeSystem::turn_hard(const ContactProblem& problem, const RowMode* mode, SlideState* slides,
                            bool sliding, bool fixed, double* lam, double* sigma) {
   // The soft laws left rounding errors of b, over eps, in the null space of K. Where friction is at its bound
@@ -153,7 +171,10 @@ bool ModeSystem::turn_hard(const ContactProblem& problem, const RowMode* mode, S
   const bool shared = maybe_null(problem.size) &&
                       !std::all_of(unknowns_.begin(), unknowns_.end(), same_equation) &&
                       std::all_of(centre_.begin(), centre_.end(), [](double c) { return c == 0.0; });
-  constexpr double clearly = 1e4;
+  constexpr double clearly = 1e4, hardly = 1e-9;  // turned by less, forces are on their cones to rounding
+  const bool turns = !fixed && std::any_of(problem.blocks.begin(), problem.blocks.end(), [&](const Block& b) {
+    return on_cone(b, mode, RowMode::yield);
+  });
   double previous = 1e300;
   for (int step = 0; step < most_newton_steps; ++step) {
     if (shared) {
@@ -172,9 +193,11 @@ bool ModeSystem::turn_hard(const ContactProblem& problem, const RowMode* mode, S
     double turned = 0.0;
     for (;; exact = true) {
       if (exact && !solve_hard(problem, mode, lam, sigma)) return false;
-      if (!sliding) return true;
+      if (!sliding && !turns) return true;
       // What slides very slowly has a direction of few digits.
-      turned = set_directions(problem, mode, lam, sigma, false, slides);
+      turned = sliding ? set_directions(problem, mode, lam, sigma, false, slides) : 0.0;
+      const double yielding = turns ? turn_yielding(problem, mode, lam, slides) : 0.0;
+      if (yielding > hardly) turned = std::max(turned, yielding);
       if (turned >= settled && turned <= 0.25 * previous) break;
       if (exact) return true;
     }
@@ -191,7 +214,7 @@ void ModeSystem::missed(const double* sigma, std::vector<double>& v) const {
   std::fill(v.begin(), v.end(), 0.0);
   for (std::size_t k = 0; k < unknowns_.size(); ++k) {
     const Unknown& u = unknowns_[k];
-    const double miss = gather(u, sigma) + u.compliance * x_[k];
+    const double miss = gather(u, sigma) + (u.yields ? 0.0 : u.compliance * x_[k]);
     if (!u.across) {
       v[u.row] += miss;
       continue;

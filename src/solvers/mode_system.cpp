@@ -88,6 +88,7 @@ void add_on_cone(const ContactProblem& problem, int index, bool yielding, const 
     basis.column(j, across.along);
     for (int i = 0; i < tangents; ++i) across.equation[i] = across.along[i] *= block.mu[i];
     across.compliance = slide.speed / slide.normal;
+    across.yields = yielding;
   }
 }
 
@@ -209,7 +210,8 @@ bool ModeSystem::solve_linear(const ContactProblem& problem, double soft, int mo
     }
     double error = 0.0;
     for (int k = 0; k < n; ++k) {
-      step_[k] = -gather(unknowns_[k], velocity) - unknowns_[k].compliance * x_[k];
+      const bool gives = soft > 0.0 || !unknowns_[k].yields;
+      step_[k] = -gather(unknowns_[k], velocity) - (gives ? unknowns_[k].compliance * x_[k] : 0.0);
       if (!std::isfinite(step_[k])) return false;
       error = std::max(error, std::abs(step_[k]));
     }
@@ -227,8 +229,8 @@ bool ModeSystem::solve_linear(const ContactProblem& problem, double soft, int mo
         articula::spread(unknowns_, null_part_.data(), combined_.data());
         for (int k = 0; k < n; ++k) {
           const ModeUnknown& u = unknowns_[k];
-          step_[k] = -gather(u, velocity) - u.compliance * x_[k] -
-                     softness_ * u.weight * gather(u, combined_.data());
+          step_[k] = -gather(u, velocity) - (u.yields ? 0.0 : u.compliance * x_[k]) -
+                     give(u, combined_.data(), null_part_[k]);
         }
         solve_factored(step_.data());
         remove_null_part(problem.size);
@@ -238,14 +240,14 @@ bool ModeSystem::solve_linear(const ContactProblem& problem, double soft, int mo
   }
 }
 
-// (K + eps R)^-1 eps R is one where K is null, and next to nothing elsewhere. Biases that contradict each
+// (K + eps Q)^-1 eps Q is one where K is null, and next to nothing elsewhere. Biases that contradict each
 // other by a rounding error must not move loads about.
 void ModeSystem::remove_null_part(int rows) {
   combined_.assign(rows, 0.0);
   articula::spread(unknowns_, step_.data(), combined_.data());
   null_part_.resize(step_.size());
   for (std::size_t k = 0; k < unknowns_.size(); ++k)
-    null_part_[k] = softness_ * unknowns_[k].weight * gather(unknowns_[k], combined_.data());
+    null_part_[k] = give(unknowns_[k], combined_.data(), step_[k]);
   solve_factored(null_part_.data());
   for (std::size_t k = 0; k < step_.size(); ++k) step_[k] -= null_part_[k];
 }
@@ -346,8 +348,8 @@ bool ModeSystem::set_modes(const ContactProblem& problem, const RowMode* mode, c
   return factor_system(problem, softness_);
 }
 
-// What yields keeps its direction from here on. What slides beside it feels where it pushes to, and the rest
-// of y, times a compliance of order eps, would be motion.
+// What yields turns with eps; its compliance |w| / lam_N over eps is that of hard laws but for a share of
+// this order.
 bool ModeSystem::settle_directions(const ContactProblem& problem, const RowMode* mode, SlideState* slides,
                                    double* lam, double* soft) {
   double previous = 1e300, turned = 1e299;

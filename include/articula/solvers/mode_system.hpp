@@ -42,6 +42,7 @@ struct ModeUnknown {
   double along[5] = {};     // B
   double equation[5] = {};  // A
   double compliance = 0.0;  // C
+  bool yields = false;      // y of what yields: C is of the order of eps, and no part of hard laws
   double weight = 0.0;      // R
 };
 
@@ -169,6 +170,10 @@ class ModeSystem {
   void list_mixed(const PlacedRows& from, int lead);
   void assemble(const PlacedRows& from, int lead, int kept, int symmetric, double eps);
   void start_from(const double* lam);
+  // eps Q x of one unknown, Q = A^T R B + C / eps where that is of its order; rows: R B x apart from R.
+  double give(const ModeUnknown& u, const double* rows, double x) const {
+    return softness_ * u.weight * articula::gather(u, rows) + (u.yields ? u.compliance * x : 0.0);
+  }
   void remove_null_part(int rows);
   bool maybe_null(int rows);
   bool solve_linear(const ContactProblem& problem, double softness, int most_rounds, double* lam,
@@ -184,8 +189,9 @@ class ModeSystem {
   bool return_to_cones(const ContactProblem& problem, const RowMode* mode, SlideState* slides, bool sliding,
                        double* lam, double* sigma);
   void fix_yielding_directions(const RowMode* mode);
-  static void turn_yielding(const ContactProblem& problem, const RowMode* mode, const double* lam,
-                            SlideState* slides);
+  void scale_softness(double factor);
+  static double turn_yielding(const ContactProblem& problem, const RowMode* mode, const double* lam,
+                              SlideState* slides);
   double set_directions(const ContactProblem& problem, const RowMode* mode, const double* lam,
                         const double* velocity, bool also_yielding, SlideState* slides);
 
