@@ -138,8 +138,8 @@ double ModeSystem::turn_yielding(const ContactProblem& problem, const RowMode* m
   return turned;
 }
 
-// y of what yields is E^T sigma over a compliance of order eps. Where biases contradict each other by 1e-12,
-// so that something is left of sigma, forces turn by 1e-4, and are beyond their cone by half the square.
+// y of what yields vanishes as it turns. Where it does not come to rest, because biases contradict each other
+// and something is left of sigma, forces are beyond their cone by half the square of y.
 bool ModeSystem::turns_off_cone(const ContactProblem& problem, const RowMode* mode) const {
   constexpr double borne = 1e-10;  // relative to the velocities
   for (std::size_t k = 0; k < unknowns_.size(); ++k) {
@@ -172,9 +172,8 @@ bool ModeSystem::turn_hard(const ContactProblem& problem, const RowMode* mode, S
                       !std::all_of(unknowns_.begin(), unknowns_.end(), same_equation) &&
                       std::all_of(centre_.begin(), centre_.end(), [](double c) { return c == 0.0; });
   constexpr double clearly = 1e4, hardly = 1e-9;  // turned by less, forces are on their cones to rounding
-  const bool turns = !fixed && std::any_of(problem.blocks.begin(), problem.blocks.end(), [&](const Block& b) {
-    return on_cone(b, mode, RowMode::yield);
-  });
+  const bool turns = !fixed && std::any_of(problem.blocks.begin(), problem.blocks.end(),
+                                           [&](const Block& b) { return on_cone(b, mode, RowMode::yield); });
   double previous = 1e300;
   for (int step = 0; step < most_newton_steps; ++step) {
     if (shared) {

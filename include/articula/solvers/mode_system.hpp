@@ -15,7 +15,8 @@
 // and this is iterated away, centre <- lam, with the modes held. Soft velocities order what sigma = 0 leaves
 // open: among rows that do not move, those that carry all they can (`yield`) obey
 //   soft_N = mu |soft_T|   instead of   sigma_N = 0          (A = B)
-// which makes lam the smallest in lam^T R lam of all admissible impulses with this motion.
+// which makes lam the smallest in lam^T R lam of all admissible impulses with this motion. On cones their y
+// has a compliance |soft_T| / lam_N, of order eps: it is softness, and iterated away with the rest.
 
 #include <algorithm>
 
