@@ -47,24 +47,31 @@ double extra_reach(const Contacts& contacts, const ColliderPair& pair) {
   return contacts.reach[at(pair.a)] + contacts.reach[at(pair.b)];
 }
 
-// The contacts of a pair that are wanted; 0 if some of them are not to be had.
+// The contacts of a pair that are wanted; 0 if some of them are not to be had. Which points of two faces or
+// edges there are may depend on how far is looked: if not as far as now, then as far as where they were
+// found.
 int wanted_contacts(const Contacts& contacts, const ColliderPair& pair, const Shape& a, const Placement& at_a,
                     const Shape& b, const Placement& at_b, double margin, ContactPoint* out) {
   const auto of_pair = [&](const WantedContact& w) { return w.a == pair.a && w.b == pair.b; };
-  if (std::none_of(contacts.wanted.begin(), contacts.wanted.end(), of_pair)) return 0;
+  const auto first = std::find_if(contacts.wanted.begin(), contacts.wanted.end(), of_pair);
+  if (first == contacts.wanted.end()) return 0;
   Uncleared<ContactPoint, most_candidates> buffer;
   ContactPoint* candidates = buffer.data();
-  const int many = collide_unchecked(a, at_a, b, at_b, margin, candidates, most_candidates);
-  int count = 0;
-  for (const WantedContact& w : contacts.wanted) {
-    if (!of_pair(w)) continue;
-    const ContactPoint* found = std::find_if(candidates, candidates + many, [&](const ContactPoint& c) {
-      return c.feature_a == w.feature_a && c.feature_b == w.feature_b;
+  for (const double looked : {margin, margin - extra_reach(contacts, pair) + first->reach}) {
+    const int many = collide_unchecked(a, at_a, b, at_b, looked, candidates, most_candidates);
+    int count = 0;
+    const bool all = std::all_of(first, contacts.wanted.end(), [&](const WantedContact& w) {
+      if (!of_pair(w)) return true;
+      const ContactPoint* found = std::find_if(candidates, candidates + many, [&](const ContactPoint& c) {
+        return c.feature_a == w.feature_a && c.feature_b == w.feature_b;
+      });
+      if (found == candidates + many || count == max_contact_points) return false;
+      out[count++] = *found;
+      return true;
     });
-    if (found == candidates + many || count == max_contact_points) return 0;
-    out[count++] = *found;
+    if (all) return count;
   }
-  return count;
+  return 0;
 }
 
 // `gap`: where they were apart the last time, or nothing.

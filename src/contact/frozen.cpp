@@ -37,12 +37,14 @@ std::vector<std::uint64_t> FrozenModes::keys_of(const collision::Contacts& conta
 void FrozenModes::call_contacts(const collision::Colliders& colliders, collision::Contacts& contacts) const {
   // A contact that is held is one however far its bodies are apart: beyond what a difference moves them by.
   constexpr double farther = 5e-3;  // m
+  const std::vector<double> before = contacts.reach;
   for (const Entry& entry : entries) {
     const bool contact = entry.collider_a >= 0, carries = entry.mode[0] != RowMode::free;
     if (contact && carries && !entry.passing) {
-      contacts.wanted.push_back({entry.collider_a, entry.collider_b, entry.feature_a, entry.feature_b});
-      for (const int i : {entry.collider_a, entry.collider_b})
-        contacts.reach[static_cast<size_t>(i)] = std::max(contacts.reach[static_cast<size_t>(i)], farther);
+      const auto a = static_cast<size_t>(entry.collider_a), b = static_cast<size_t>(entry.collider_b);
+      contacts.wanted.push_back(
+          {entry.collider_a, entry.collider_b, entry.feature_a, entry.feature_b, before[a] + before[b]});
+      for (const size_t i : {a, b}) contacts.reach[i] = std::max(contacts.reach[i], farther);
     }
     if (!entry.passing || contacts.passing.size() == contacts.passing.capacity()) continue;
     const int a = entry.collider_a, b = entry.collider_b;

@@ -24,6 +24,7 @@ struct PassingFeatures {
 struct WantedContact {
   int a = -1, b = -1;
   Feature feature_a, feature_b;
+  double reach = 0.0;  // how far was looked when it was found, beyond the pair's margin
 };
 
 // Where two shapes may be told apart: what decides how fast that is found, never whether.
