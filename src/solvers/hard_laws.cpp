@@ -35,8 +35,12 @@ double ModeSystem::slowest_slip(const ContactProblem& problem, const RowMode* mo
 // slowly, and more digits of so many equations, which share loads in many ways, are not to be had.
 double ModeSystem::close_enough(const ContactProblem& problem, const RowMode* mode,
                                 const double* sigma) const {
-  constexpr double close = 1e-11, of_slip = 1e-9, rounding = 2e-15;
+  constexpr double close = 1e-11, of_loops = 1e-14, of_slip = 1e-9, rounding = 2e-15;
   if (problem.size > pile) return close * problem.velocity_scale;
+  const bool loops = std::any_of(problem.blocks.begin(), problem.blocks.end(), [](const Block& block) {
+    return block.kind == BlockKind::equality;
+  });
+  if (loops) return of_loops * problem.velocity_scale;
   return problem.velocity_scale *
          std::clamp(of_slip * slowest_slip(problem, mode, sigma) / problem.velocity_scale, rounding, close);
 }
@@ -62,6 +66,7 @@ bool ModeSystem::solve_hard(const ContactProblem& problem, const RowMode* mode, 
     }
   }
   scale_softness(usual / softness_);
+  softness_ = usual;
   std::copy(fixed_.begin(), fixed_.end(), lam);
   articula::spread(unknowns_, x_.data(), lam);
   contact_velocities(problem, lam, sigma);
