@@ -14,6 +14,7 @@ namespace {
 
 constexpr double turned = 0.98;  // cosine: what slides in another direction than this is another choice
 constexpr int either_side = 2;
+constexpr double no_slack = 1e-6;  // m/s: less is what solvers leave
 
 bool stands(RowMode mode) {
   return mode == RowMode::yield || mode == RowMode::yield_upper || mode == RowMode::yield_lower;
@@ -50,6 +51,7 @@ unsigned capped_lanes(const ContactRows& from, const Item& item, double recovery
 
 bool StepSignature::Row::same(const Row& there) const {
   if (key != there.key || mode != there.mode || bias != there.bias || capped != there.capped) return false;
+  if (slack != there.slack && !held && !there.held) return false;
   if (creeps && there.held) return true;
   const double cosine = std::inner_product(slides.begin(), slides.end(), there.slides.begin(), 0.0);
   return mode[1] != RowMode::slide || cosine > turned;
@@ -69,13 +71,14 @@ void StepSignature::read_rows(const Structure& structure, const ContactRows& fro
     for (int i = 0; i < item.rows; ++i) {
       row.mode[i] = stands(modes_[at + i]) ? RowMode::hold : modes_[at + i];
       carries |= row.mode[i] != RowMode::free;
+      if (row.mode[i] == RowMode::hold && std::abs(from.sigma[at + i]) > no_slack) row.slack |= 1u << i;
     }
+    row.held = held;
     // Of one row the bias tells, and other rows share its lanes.
     if (item.kind == RowKind::equality && item.rows > 1)
       row.capped = capped_lanes(from, item, recovery_speed);
     if (contact && item.rows > 1 && row.mode[1] == RowMode::slide) {
       row.slides = world_slip(from, item, row.creeps);
-      row.held = held;
     }
     if (carries) rows_.push_back(row);
   }

@@ -37,9 +37,8 @@ double ModeSystem::close_enough(const ContactProblem& problem, const RowMode* mo
                                 const double* sigma) const {
   constexpr double close = 1e-11, of_loops = 1e-14, of_slip = 1e-9, rounding = 2e-15;
   if (problem.size > pile) return close * problem.velocity_scale;
-  const bool loops = std::any_of(problem.blocks.begin(), problem.blocks.end(), [](const Block& block) {
-    return block.kind == BlockKind::equality;
-  });
+  const bool loops = std::any_of(problem.blocks.begin(), problem.blocks.end(),
+                                 [](const Block& block) { return block.kind == BlockKind::equality; });
   if (loops) return of_loops * problem.velocity_scale;
   return problem.velocity_scale *
          std::clamp(of_slip * slowest_slip(problem, mode, sigma) / problem.velocity_scale, rounding, close);

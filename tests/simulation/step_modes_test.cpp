@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "articula/io/load.hpp"
+#include "articula/simulation/step_signature.hpp"
 
 namespace articula::testing::step_modes_test {
 namespace {
@@ -40,6 +43,27 @@ TEST(StepModes, and_joint_reactions_leave_derivatives_alone) {
   const StepModes modes = modes_of(simulation, other);
   EXPECT_TRUE(held_step(simulation, above, {}, modes).has_value());
   EXPECT_EQ(simulation.jacobians(step).by_state, expected.by_state);
+}
+
+// A row that holds and moves all the same was granted slack: no step that needed none is like it.
+TEST(StepModes, tell_steps_that_granted_slack) {
+  const Simulation simulation(load("quadruped"));
+  const Step step = standing(simulation);
+  const Simulation::Lease workspace(simulation, step.serial);
+  const Structure& structure = simulation.model().structure();
+  ContactRows rows = workspace->contact->rows;
+  const auto keys = contact_keys(workspace->contact->contacts);
+  const double capped = simulation.settings().recovery_speed;
+  StepSignature without, with, held;
+  without.read_rows(structure, rows, keys, capped);
+  const auto carries = std::find(rows.mode.begin(), rows.mode.end(), RowMode::hold);
+  ASSERT_NE(carries, rows.mode.end());
+  rows.sigma[static_cast<size_t>(carries - rows.mode.begin())] = 1e-3;
+  with.read_rows(structure, rows, keys, capped);
+  held.read_rows(structure, rows, keys, capped, true);
+  EXPECT_FALSE(without.same_rows(with));
+  EXPECT_TRUE(with.same_rows(with));
+  EXPECT_TRUE(without.same_rows(held)) << "what is held has the modes that it was given";
 }
 
 // Beyond the modes of the step as it is: feet that are held pull at the ground.

@@ -7,9 +7,8 @@
 // equalities, dry friction, limits, contacts by geometry and feature.
 //
 // Biases (docs/contact.md), h the step:
-//   gap       s = phi / h, or -recovery_speed (capped) if that is less than -recovery_speed - h |Jdot v|:
-//   fast
-//             bodies overlap by h^2 Jdot v / 2 after a step, and are taken back all of it
+//   gap       s = phi / h, or -recovery_speed (capped) if that is less than -recovery_speed - 3 h |Jdot v|:
+//             fast bodies overlap by h^2 Jdot v / 2 after a step, and are taken back all of it
 //   bounce    s = e (J v)_N, if phi + h (J v_free)_N < 0 and (J v)_N < -bounce_speed
 //   equality  s = phi / h, or of length recovery_speed (capped) if it is longer than that and h |Jdot v|: a
 //             fast mechanism leaves its constraints by h^2 Jdot v / 2 in a step, and is taken back all of it

@@ -1,8 +1,8 @@
 #pragma once
 // What must be the same in all steps between which differences are taken: the modes of every row that carries
-// something, which loops close as fast as they may, roughly where sliding contacts slide to (a law that is
-// held goes on beyond a reversal, to another root), and the sides of all kinks of forces. Rows that come and
-// go without carrying anything do not matter.
+// something, which of them were granted slack, which loops close as fast as they may, roughly where sliding
+// contacts slide to (a law that is held goes on beyond a reversal, to another root), and the sides of all
+// kinks of forces. Rows that come and go without carrying anything do not matter.
 
 #include <array>
 #include <cstdint>
@@ -30,7 +30,8 @@ class StepSignature {
     std::uint64_t key;
     std::array<RowMode, 6> mode;
     BiasMode bias;
-    unsigned capped;                 // a bit for each row
+    unsigned capped;     // a bit for each row
+    unsigned slack = 0;  // a bit for each row: it holds, and moves; of modes that are held none counts
     std::array<double, 7> slides{};  // the direction in the world, if it does: slip, spin, roll
     bool creeps = false;             // so slowly that, held, it keeps to its law as linearised
     bool held = false;
