@@ -333,7 +333,15 @@ int hold_undecided(const ContactProblem& problem, double softness, const double*
   for (std::size_t k = 0; k < problem.blocks.size(); ++k) {
     const Block& block = problem.blocks[k];
     const int n = block.first;
-    if (block.kind == BlockKind::equality || block.kind == BlockKind::interval) continue;
+    if (block.kind == BlockKind::equality) continue;
+    if (block.kind == BlockKind::interval) {
+      for (int i = n; i < n + block.dim; ++i) {
+        if (mode[i] == RowMode::hold || std::abs(soft[i]) > undecided) continue;
+        mode[i] = RowMode::hold;
+        ++held;
+      }
+      continue;
+    }
     const double still = judge.still(motion[k]);
     if (mode[n] == RowMode::free) {
       if (judge.clearance(block, still) > undecided) continue;
