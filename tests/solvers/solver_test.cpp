@@ -175,6 +175,28 @@ TEST(contact_solver, of_all_impulses_that_make_the_motion_the_smallest_are_retur
   EXPECT_GT(admissible, 20);
 }
 
+// A joint that an end of its range and dry friction hold together: half of the load each is the smallest.
+// With all that friction can have, a little more than half, soft laws would do as well, for all that their
+// rounding tells.
+TEST(contact_solver, friction_that_is_nearly_at_its_bound_shares_a_load_alike_from_any_start) {
+  constexpr double load = 2e-4, other = 0.5;
+  OwnedProblem p;
+  p.law = FrictionLaw::cone;
+  p.blocks = {{.kind = BlockKind::interval, .first = 0, .dim = 1, .bound = 0.5 * load * (1.0 + 1e-3)},
+              {.kind = BlockKind::unilateral, .first = 1, .dim = 1},
+              {.kind = BlockKind::unilateral, .first = 2, .dim = 1}};
+  p.G = MatrixX::Identity(3, 3);
+  p.G(0, 1) = p.G(1, 0) = 1.0;
+  p.b = Vector3(-load, -load, -other);
+  p.singular = true;
+  const Solved held = solve(p, {RowMode::hold, RowMode::hold, RowMode::hold}),
+               bounded = solve(p, {RowMode::upper, RowMode::hold, RowMode::hold}), cold = solve(p);
+  EXPECT_NEAR(held.lam[0], 0.5 * load, 1e-12);
+  EXPECT_NEAR(held.lam[1], 0.5 * load, 1e-12);
+  EXPECT_EQ(bounded.lam, held.lam);
+  EXPECT_EQ(cold.lam, held.lam);
+}
+
 // Gaps of a foot that rolls disagree by less than a residual counts, and corners part by that much, loaded.
 // They slide nevertheless.
 TEST(contact_solver, corners_that_part_by_rounding_alone_slide_as_the_others_do) {
