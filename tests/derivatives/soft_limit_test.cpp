@@ -40,17 +40,28 @@ struct Push {
 
 class YieldingContacts : public ::testing::TestWithParam<Push> {};
 
+// The leg turns, and the foot is pushed.
+State turning(const Model& model) {
+  State x = neutral_state(model);
+  x.v[model.nv() - 1] = 1.0;
+  return x;
+}
+
+Input pushed(const Model& model, const Push& push) {
+  Input input;
+  input.forces = VectorX::Zero(model.nv());
+  input.forces[0] = push.force;
+  if (!push.planar) input.forces[1] = 0.3 * push.force, input.forces[5] = 1.0;
+  return input;
+}
+
 // Differences of the step as it is are the oracle.
 TEST_P(YieldingContacts, have_the_derivatives_of_the_step) {
   const Push push = GetParam();
   const Model model = foot_and_leg(push.planar);
   const int nv = model.nv();
-  State x = neutral_state(model);
-  x.v[nv - 1] = 1.0;
-  Input input;
-  input.forces = VectorX::Zero(nv);
-  input.forces[0] = push.force;
-  if (!push.planar) input.forces[1] = 0.3 * push.force, input.forces[5] = 1.0;
+  const State x = turning(model);
+  const Input input = pushed(model, push);
 
   const Simulation simulation(model, {.contact = push.law});
   const Step step = simulation.step(x, input);
@@ -90,7 +101,9 @@ TEST_P(YieldingContacts, have_the_derivatives_of_the_step) {
       const VectorX v = found.col(i).tail(nv);
       rows.velocities(v, moves.data());
       for (int row = 0; row < rows.size(); ++row) {
-        if (rows.mode[row] == RowMode::hold) EXPECT_LT(std::abs(moves[row]), 1e-14) << i << " " << row;
+        if (rows.mode[row] == RowMode::hold) {
+          EXPECT_LT(std::abs(moves[row]), 1e-14) << i << " " << row;
+        }
       }
     }
   }
@@ -142,14 +155,8 @@ MatrixX loads_that_move_nothing(const ContactProblem& problem, const RowMode* mo
 TEST_P(YieldingContacts, have_the_smallest_loads) {
   const Push push = GetParam();
   const Model model = foot_and_leg(push.planar);
-  State x = neutral_state(model);
-  x.v[model.nv() - 1] = 1.0;
-  Input input;
-  input.forces = VectorX::Zero(model.nv());
-  input.forces[0] = push.force;
-  if (!push.planar) input.forces[1] = 0.3 * push.force, input.forces[5] = 1.0;
   const Simulation simulation(model, {.contact = push.law});
-  const Step step = simulation.step(x, input);
+  const Step step = simulation.step(turning(model), pushed(model, push));
   const Simulation::Lease workspace(simulation, step.serial);
   const ContactRows& rows = workspace->contact->rows;
   ASSERT_EQ(rows.islands().size(), 1u);

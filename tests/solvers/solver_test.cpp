@@ -1,6 +1,7 @@
 // The solver against closed forms, and on input that has no business being solved.
 #include "articula/solvers/solver.hpp"
 
+#include <Eigen/Eigenvalues>
 #include <gtest/gtest.h>
 
 #include <random>
