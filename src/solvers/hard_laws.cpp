@@ -39,6 +39,7 @@ double ModeSystem::close_enough(const ContactProblem& problem, const RowMode* mo
   if (problem.size > pile) return close * problem.velocity_scale;
   const bool loops = std::any_of(problem.blocks.begin(), problem.blocks.end(),
                                  [](const Block& block) { return block.kind == BlockKind::equality; });
+  if (pulls_) return rounding * problem.velocity_scale;
   if (loops) return of_loops * problem.velocity_scale;
   return problem.velocity_scale *
          std::clamp(of_slip * slowest_slip(problem, mode, sigma) / problem.velocity_scale, rounding, close);
@@ -178,6 +179,9 @@ bool ModeSystem::turn_hard(const ContactProblem& problem, const RowMode* mode, S
   constexpr double clearly = 1e4, hardly = 1e-9;  // turned by less, forces are on their cones to rounding
   const bool turns = !fixed && std::any_of(problem.blocks.begin(), problem.blocks.end(),
                                            [&](const Block& b) { return on_cone(b, mode, RowMode::yield); });
+  // Modes that are held may be next to where no solution has them: there motion feels every digit.
+  constexpr double rounding = 1e-15;
+  const double enough = pulls_ ? rounding : settled;
   double previous = 1e300;
   for (int step = 0; step < most_newton_steps; ++step) {
     if (shared) {
@@ -201,7 +205,7 @@ bool ModeSystem::turn_hard(const ContactProblem& problem, const RowMode* mode, S
       turned = sliding ? set_directions(problem, mode, lam, sigma, false, slides) : 0.0;
       const double yielding = turns ? turn_yielding(problem, mode, lam, slides) : 0.0;
       if (yielding > hardly) turned = std::max(turned, yielding);
-      if (turned >= settled && turned <= 0.25 * previous) break;
+      if (turned >= enough && turned <= 0.25 * previous) break;
       if (exact) return true;
     }
     previous = turned;

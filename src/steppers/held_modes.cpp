@@ -265,11 +265,13 @@ bool keeps_loads(const ImpulseWork& work, const HeldRows& held, const Island& is
   ContactProblem problem = held_problem(rows, held, island, 0.0);
   const RowMode* mode = held.mode.data() + at;
   const bool yielding = std::any_of(mode, mode + problem.size, yields);
+  const bool slides_somewhere = std::find(mode, mode + problem.size, RowMode::slide) != mode + problem.size;
   double slack = 0.0;
   for (int i = 0; i < problem.size; ++i) {
     if (mode[i] == RowMode::hold) slack = std::max(slack, std::abs(rows.sigma[at + i]));
   }
-  if (!yielding && !work.ambiguous && slack <= granted * problem.velocity_scale) return false;
+  const bool may_lead_elsewhere = yielding || slides_somewhere || work.ambiguous;
+  if (!may_lead_elsewhere && slack <= granted * problem.velocity_scale) return false;
   const auto first = held.slides.begin() + island.block_begin;
   const std::vector<SlideState> slides(first, first + static_cast<long>(problem.blocks.size()));
   const double *near = held.near.data() + at, *velocity = rows.sigma.data() + at;
