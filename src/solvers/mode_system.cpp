@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "articula/math/scattered.hpp"
 #include "articula/math/strips.hpp"
 #include "mode_directions.hpp"
 
@@ -259,9 +260,8 @@ bool ModeSystem::maybe_null(int rows) {
   if (null_known_) return maybe_null_;
   null_known_ = true;
   step_.resize(unknowns_.size());
-  double turn = 0.5;
   for (std::size_t k = 0; k < step_.size(); ++k) {
-    turn = std::fmod(turn + 0.6180339887498949, 1.0);
+    const double turn = scattered(k);
     step_[k] = (turn < 0.5 ? -0.5 - turn : turn) / std::sqrt(unknowns_[k].weight);
   }
   remove_null_part(rows);

@@ -174,20 +174,24 @@ void keep_best(Task& task, double& best, std::vector<double>& lam) {
   lam.assign(task.work.trial.begin(), task.work.trial.end());
 }
 
-// From the guess and the impulses it came with.
+// From the guess and the impulses it came with, with rows ever harder.
 bool continue_from_start(Task& task) {
   ContactSolver& work = task.work;
-  std::copy(work.first.begin(), work.first.end(), task.guess);
-  std::copy(work.first_slides.begin(), work.first_slides.end(), task.slides);
-  const bool found = work.continuation.solve(task.problem, work.system, {.lam = work.start.data()},
-                                             task.guess, task.slides, task.lam, task.sigma);
-  task.report.iterations += work.system.factorisations();
-  if (!found) return false;
-  if (!let_yield(task, usual_softness)) {
-    std::copy(work.soft.mode.begin(), work.soft.mode.end(), task.guess);
-    std::copy(work.soft.slides.begin(), work.soft.slides.end(), task.slides);
+  for (double softness : softnesses) {
+    std::copy(work.first.begin(), work.first.end(), task.guess);
+    std::copy(work.first_slides.begin(), work.first_slides.end(), task.slides);
+    const bool found =
+        work.continuation.solve(task.problem, work.system, {.lam = work.start.data(), .softness = softness},
+                                task.guess, task.slides, task.lam, task.sigma);
+    task.report.iterations += work.system.factorisations();
+    if (!found) continue;
+    if (!let_yield(task, softness)) {
+      std::copy(work.soft.mode.begin(), work.soft.mode.end(), task.guess);
+      std::copy(work.soft.slides.begin(), work.soft.slides.end(), task.slides);
+    }
+    if (settle(task, softness, SolveStage::pivoting) == Outcome::solved) return true;
   }
-  return settle_ever_harder(task, SolveStage::pivoting);
+  return false;
 }
 
 namespace {

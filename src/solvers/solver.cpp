@@ -137,6 +137,10 @@ bool search(Task& task) {
     if (!(straight && fits_table) && approach_from_start()) return true;
     if (!straight && (continue_on_pyramids(task) || sweep_from_start(task))) return true;
   }
+  if (!task.warm && straight && !GroupFactor::serves(problem)) {
+    work.start.assign(problem.size, 0.0);
+    if (continue_from_start(task)) return true;
+  }
   if (problem.size <= small && pivot_by_dantzig(task)) return true;
   std::array<RowMode, table_size> started;  // Lemke's method guesses anew
   if (fits_table) std::copy(work.first.begin(), work.first.end(), started.begin());

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "articula/contact/overruled.hpp"
+#include "articula/math/scattered.hpp"
 
 namespace articula {
 
@@ -238,10 +239,9 @@ bool leads_elsewhere(ModeSystem& system, const ContactProblem& problem, const Ro
 std::vector<double> biases_beside(const ContactProblem& problem, const RowMode* mode) {
   constexpr double little = 1e-6;
   std::vector<double> motion(problem.size, 0.0), b(problem.b, problem.b + problem.size);
-  double turn = 0.5, largest = 0.0;
+  double largest = 0.0;
   for (int i = 0; i < problem.size; ++i) {
-    turn = std::fmod(turn + 0.6180339887498949, 1.0);
-    const double load = turn - 0.5;
+    const double load = scattered(i) - 0.5;
     for (int j = 0; j < problem.size; ++j) motion[j] += problem.g(j, i) * load;
   }
   const auto is_gap = [&](const Block& block) {
