@@ -16,8 +16,8 @@
 // A wheel has two points, at both of its rims, or more. In the plane of the ground they would be at r + d
 // from its axis, rolling at different speeds where their gaps differ, and all but one of them would have to
 // slip: they act on the wheel. It lies on the face, rather than stands on one end, where the gaps of its ends
-// differ by less than a wide one,
-//   2 half |axis . n| < wide.
+// differ by less than nearly a wide one,
+//   2 half |axis . n| < lying.
 // How many of its points are near enough to be found must not matter: that depends on how fast others move.
 
 #include <algorithm>
@@ -29,6 +29,8 @@ namespace articula::collision {
 namespace {
 
 constexpr double wide = 2e-3;  // m; within 2 ms gravity closes 4e-5 m, and 1 m/s closes this
+// m. Positions jump there, if only by a share of the gap: no round number, by which radii may differ.
+constexpr double lying = 1.7321e-3;
 
 enum class Side { halfway, a, b };
 
@@ -46,7 +48,7 @@ bool is_on_roller(const Shape& shape, const Placement& at, Feature f, Vec3 n) {
   const bool round = shape.type == ShapeType::capsule ||
                      (shape.type == ShapeType::cylinder &&
                       (f.kind == FeatureKind::circle || (f.kind == FeatureKind::line && f.index == 0)));
-  return round && 2.0 * shape.size[1] * std::abs(dot(at.R.z, n)) < wide;
+  return round && 2.0 * shape.size[1] * std::abs(dot(at.R.z, n)) < lying;
 }
 
 }  // namespace
