@@ -21,6 +21,7 @@ void pull_back(ImplicitStep& step, const ConstVectorRef& x_bar, VectorRef w, Vec
   step.output_against(x_bar, w, z_bar);
   step.solve_transposed(w);
   step.residual_against(w, z_bar);
+  step.refine_against(x_bar, z_bar);
 }
 
 }  // namespace articula

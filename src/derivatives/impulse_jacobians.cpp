@@ -51,6 +51,19 @@ bool ImpulseDerivatives::nearly_singular() const {
                                       [](const LawSystem& law) { return law.conditioning() < few_digits; });
 }
 
+// Of what has columns, z_bar = (dx+/dz)^T x_bar.
+void ImpulseDerivatives::refine_against(const ConstVectorRef& x_bar, VectorRef z_bar) {
+  if (!nearly_singular()) return;
+  const StepInputs& at = layout();
+  const int n = outputs(), nu = at.force - at.control, nv = at.wrench - at.force;
+  MatrixX& columns = work_->jacobian;
+  columns.resize(n, n + nu + nv);
+  jacobians(columns.leftCols(n), columns.middleCols(n, nu), columns.rightCols(nv));
+  z_bar.head(n) = columns.leftCols(n).transpose() * x_bar;
+  z_bar.segment(at.control, nu) = columns.middleCols(n, nu).transpose() * x_bar;
+  z_bar.segment(at.force, nv) = columns.rightCols(nv).transpose() * x_bar;
+}
+
 // v+, behind q+, of which the rows are h times those of v+, but for what turns.
 void ImpulseDerivatives::Work::give_columns(int first, bool with_positions, MatrixRef to) const {
   if (to.cols() == 0) return;

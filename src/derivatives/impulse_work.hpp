@@ -185,6 +185,7 @@ struct ImpulseDerivatives::Work {
   RowMatrix blocks;                          // nv x columns: v+ by q, v, activations, controls, forces
   RowMatrix unwanted;                        // nv x nu: by controls, where activations alone are asked for
   RowMatrix row_columns;                     // rows x columns: sigma, then impulses
+  MatrixX jacobian;                          // all columns of x+, for products against where these are better
   std::vector<char> in_equations, carries;   // per row
   RowProducts equations, carrying;
 

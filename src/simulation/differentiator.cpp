@@ -136,20 +136,6 @@ void StepDifferentiator::jacobians(StepWorkspace& last, const State& start, cons
 void StepDifferentiator::exact_gradient(bool parameters) {
   contact_ ? contact_->want_parameters(parameters) : free_->want_parameters(parameters);
   pull_back(implicit(), x_bar_, w_, z_bar_);
-  if (contact_ && contact_->nearly_singular()) multiply_columns();
-}
-
-// Of what has columns, z_bar = (dx+/dz)^T x_bar.
-void StepDifferentiator::multiply_columns() {
-  const int n = static_cast<int>(x_bar_.size()), nu = layout_.force - layout_.control,
-            nv = layout_.wrench - layout_.force;
-  by_state_.resize(n, n);
-  by_control_.resize(n, nu);
-  by_force_.resize(n, nv);
-  contact_->jacobians(by_state_, by_control_, by_force_);
-  z_bar_.head(n) = by_state_.transpose() * x_bar_;
-  z_bar_.segment(layout_.control, nu) = by_control_.transpose() * x_bar_;
-  z_bar_.segment(layout_.force, nv) = by_force_.transpose() * x_bar_;
 }
 
 // Nimble, IV-D: with dl/dsigma = J v_bar, contacts whose parting would lower the loss part, those whose

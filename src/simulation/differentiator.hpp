@@ -26,7 +26,6 @@ class StepDifferentiator {
   bool prepare(StepWorkspace& last);
   void exact_jacobians(StepWorkspace& last, const GradientSettings& settings, StepJacobians& result);
   void exact_gradient(bool parameters);  // x_bar_ to z_bar_
-  void multiply_columns();
   void complementarity_aware_gradient(StepWorkspace& last, const std::vector<ParameterSlice>& parameters,
                                       GradientCertificate& certificate);
   void certify(const StepWorkspace& last, GradientCertificate& certificate);
@@ -51,7 +50,6 @@ class StepDifferentiator {
   std::optional<ContactFreeDerivatives> free_;
   ImplicitStep& implicit() { return contact_ ? static_cast<ImplicitStep&>(*contact_) : *free_; }
   VectorX w_, x_bar_, z_bar_, z_other_;
-  MatrixX by_state_, by_control_, by_force_;
   std::vector<RowMode> modes_;
   std::vector<double> sigma_bar_;
   std::unique_ptr<DisturbedStep> disturbed_;

@@ -27,6 +27,9 @@ class ImplicitStep {
   virtual void output_along(const ConstVectorRef& dw, const ConstVectorRef& dz, VectorRef dx) = 0;
   // w_bar = (dX/dw)^T x_bar, z_bar = (dX/dz)^T x_bar
   virtual void output_against(const ConstVectorRef& x_bar, VectorRef w_bar, VectorRef z_bar) = 0;
+  // Of a factor that is nearly singular solves along and against have few digits in common: puts into z_bar
+  // what a stepper knows better.
+  virtual void refine_against(const ConstVectorRef& /*x_bar*/, VectorRef /*z_bar*/) {}
 };
 
 // `w` is room for `unknowns` numbers, so that nothing is allocated.

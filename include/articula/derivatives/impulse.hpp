@@ -54,9 +54,6 @@ class ImpulseDerivatives final : public ImplicitStep {
   // the last two may have no columns: not wanted. If all have nv rows they are of v+ alone.
   void jacobians(MatrixRef by_state, MatrixRef by_control, MatrixRef by_force);
   void jacobians(MatrixRef by_state, MatrixRef by_control);
-  // Whether the laws are so near to singular that products along and against have few digits in common: those
-  // against are better made of the Jacobians' columns.
-  bool nearly_singular() const;
   void certify(GradientCertificate& certificate) const;
   GradientCertificate certificate() const;
 
@@ -70,8 +67,10 @@ class ImpulseDerivatives final : public ImplicitStep {
   void residual_against(const ConstVectorRef& y, VectorRef z_bar) override;
   void output_along(const ConstVectorRef& dw, const ConstVectorRef& dz, VectorRef dx) override;
   void output_against(const ConstVectorRef& x_bar, VectorRef w_bar, VectorRef z_bar) override;
+  void refine_against(const ConstVectorRef& x_bar, VectorRef z_bar) override;
 
  private:
+  bool nearly_singular() const;
   struct Work;
   std::unique_ptr<Work> work_;
 };
