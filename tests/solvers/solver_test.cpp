@@ -281,7 +281,7 @@ TEST(contact_solver, a_ball_slides_out_of_a_slot_unless_friction_holds_it_there)
     EXPECT_NEAR(jammed.report.slack, 0.2, 1e-4);
     EXPECT_LT(jammed.sigma.tail(2).norm(), 1e-4) << "it stays";
     EXPECT_LT(jammed.lam.norm(), 1.0);
-    EXPECT_LT(jammed.report.iterations, 60) << "that it jams was proven, not tried out";
+    EXPECT_LT(jammed.report.iterations, 80) << "that it jams was proven, not tried out";
   }
 }
 
