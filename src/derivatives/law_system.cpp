@@ -12,6 +12,8 @@ namespace {
 
 constexpr double consistent = 1e-13;   // what rounding leaves of Y^T rho
 constexpr double contradicts = 1e-12;  // relative slack
+constexpr double independent = 1e-10;  // pivots of rows that others do not determine
+constexpr double met = 1e-8;           // of those that softness does not hide from the step
 
 bool on_cone(RowMode tangent) { return tangent == RowMode::slide || tangent == RowMode::yield; }
 
@@ -62,7 +64,10 @@ bool LawSystem::prepare(const ContactProblem& problem, const RowMode* mode, cons
   symmetric_ = std::all_of(unknowns_.begin(), unknowns_.end(), [&](const ModeUnknown& u) {
     return (u.tangents == 0 || joined(u)) && u.compliance == 0.0;
   });
-  if (!factor()) return false;
+  if (!factor(independent)) return false;
+  // What the step has not met, next to singular, it has taken for a contradiction.
+  const bool missed = softness == 0.0 && std::max(slack_, sliding_slack_) > contradicts;
+  if (missed && conditioning() < met && !factor(met)) return false;
   const bool told = !slack_slides() || problem.law == FrictionLaw::pyramid;
   least_ = softness == 0.0 && grants_slack(true) && told && slack_moves_nothing(sigma);
   return true;
@@ -92,7 +97,7 @@ void LawSystem::soften_problem(double softness) {
 }
 
 // Row k of K is (G A_k)^T B.
-bool LawSystem::factor() {
+bool LawSystem::factor(double tolerance) {
   const int n = unknowns();
   factor_.resize(n);
   combined_.resize(problem_.size);
@@ -125,7 +130,7 @@ bool LawSystem::factor() {
     }
     row[k] += u.compliance;
   }
-  return factor_.factor(1e-10, symmetric_);
+  return factor_.factor(tolerance, symmetric_);
 }
 
 // Q x = A^T R B x, or its transpose

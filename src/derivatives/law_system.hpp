@@ -114,7 +114,7 @@ class LawSystem {
   double conditioning() const { return factor_.pivot_ratio(); }
 
  private:
-  bool factor();
+  bool factor(double tolerance);
   void soften_problem(double softness);
   void leave_out_tangents(const double* lam);
   // Two tangents in one.
