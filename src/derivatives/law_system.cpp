@@ -67,7 +67,10 @@ bool LawSystem::prepare(const ContactProblem& problem, const RowMode* mode, cons
   if (!factor(independent)) return false;
   // What the step has not met, next to singular, it has taken for a contradiction.
   const bool missed = softness == 0.0 && std::max(slack_, sliding_slack_) > contradicts;
-  if (missed && conditioning() < met && !factor(met)) return false;
+  if (missed && conditioning() < met) {
+    if (!factor(met)) return false;
+    slack_ = sliding_slack_ = 0.0;
+  }
   const bool told = !slack_slides() || problem.law == FrictionLaw::pyramid;
   least_ = softness == 0.0 && grants_slack(true) && told && slack_moves_nothing(sigma);
   return true;

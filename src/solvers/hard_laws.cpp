@@ -52,6 +52,12 @@ bool ModeSystem::solve_hard(const ContactProblem& problem, const RowMode* mode, 
   if (!solve_linear(problem, 0.0, most_corrections, lam, sigma)) return false;
   const double enough = close_enough(problem, mode, sigma);
   if (!(equation_error_ > enough)) return true;
+  if (shares_ && !pure_ && nearly_null(problem.size)) {
+    pure_ = true;
+    keep_range(problem.size);
+    if (!solve_linear(problem, 0.0, most_corrections, lam, sigma)) return false;
+    if (!(equation_error_ > enough)) return true;
+  }
   const double usual = softness_;
   bool better = true;
   while (better && softness_ > 10.0 * hardest && equation_error_ > enough) {
@@ -71,6 +77,14 @@ bool ModeSystem::solve_hard(const ContactProblem& problem, const RowMode* mode, 
   articula::spread(unknowns_, x_.data(), lam);
   contact_velocities(problem, lam, sigma);
   return factor_system(problem, softness_);
+}
+
+// x without what is a matter of choice.
+void ModeSystem::keep_range(int rows) {
+  step_.swap(x_);
+  remove_null_part(rows);
+  if (is_nearly_all(null_part_, step_)) remove_null_part(rows);
+  step_.swap(x_);
 }
 
 void ModeSystem::scale_softness(double factor) {
@@ -182,14 +196,10 @@ bool ModeSystem::turn_hard(const ContactProblem& problem, const RowMode* mode, S
   // Modes that are held may be next to where no solution has them: there motion feels every digit.
   constexpr double rounding = 1e-15;
   const double enough = pulls_ ? rounding : settled;
+  shares_ = shared;
   double previous = 1e300;
   for (int step = 0; step < most_newton_steps; ++step) {
-    if (shared) {
-      step_.swap(x_);
-      remove_null_part(problem.size);
-      if (is_nearly_all(null_part_, step_)) remove_null_part(problem.size);
-      step_.swap(x_);
-    }
+    if (shared) keep_range(problem.size);
     // Directions begin on a grid, and turn: impulses of those need not be exact, where what slides does so
     // clearly.
     bool exact = !sliding || step > 0;

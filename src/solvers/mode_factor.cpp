@@ -283,6 +283,7 @@ bool ModeSystem::factor_by_groups(const ContactProblem& problem, double eps) {
 bool ModeSystem::factor_system(const ContactProblem& problem, double eps) {
   const int n = static_cast<int>(unknowns_.size());
   ++factorisations_;
+  pure_ = false;
   by_groups_ = GroupFactor::serves(problem);
   if (by_groups_) return factor_by_groups(problem, eps);
   lu_.resize(n);

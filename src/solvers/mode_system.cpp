@@ -52,6 +52,7 @@ void ModeSystem::reserve(int rows, int blocks, int columns, int groups) {
   for (std::vector<double>* vector :
        {&x_, &kept_, &step_, &null_part_, &combined_, &fixed_, &moved_, &centre_, &turned_lam_})
     vector->reserve(rows);
+  for (std::vector<double>& vector : squared_) vector.reserve(rows);
   turned_slides_.reserve(blocks);
 }
 
@@ -241,16 +242,61 @@ bool ModeSystem::solve_linear(const ContactProblem& problem, double soft, int mo
   }
 }
 
-// (K + eps Q)^-1 eps Q is one where K is null, and next to nothing elsewhere. Biases that contradict each
-// other by a rounding error must not move loads about.
-void ModeSystem::remove_null_part(int rows) {
+// P = (K + eps Q)^-1 eps Q is one where K is null, and next to nothing elsewhere.
+void ModeSystem::project(int rows, double* x) {
   combined_.assign(rows, 0.0);
-  articula::spread(unknowns_, step_.data(), combined_.data());
-  null_part_.resize(step_.size());
-  for (std::size_t k = 0; k < unknowns_.size(); ++k)
-    null_part_[k] = give(unknowns_[k], combined_.data(), step_[k]);
-  solve_factored(null_part_.data());
+  articula::spread(unknowns_, x, combined_.data());
+  for (std::size_t k = 0; k < unknowns_.size(); ++k) x[k] = give(unknowns_[k], combined_.data(), x[k]);
+  solve_factored(x);
+}
+
+// The same where P is neither, by 3 P^2 - 2 P^3 in place of P, and this again: what is larger than a half
+// comes to one, what is smaller to nothing.
+void ModeSystem::project_purely(int rows, int times, double* x) {
+  if (times == 0) return project(rows, x);
+  std::vector<double>& squared = squared_[static_cast<std::size_t>(times - 1)];
+  project_purely(rows, times - 1, x);
+  project_purely(rows, times - 1, x);
+  squared.assign(x, x + unknowns_.size());
+  project_purely(rows, times - 1, x);
+  for (std::size_t k = 0; k < unknowns_.size(); ++k) x[k] = 3.0 * squared[k] - 2.0 * x[k];
+}
+
+// Biases that contradict each other by a rounding error must not move loads about.
+void ModeSystem::remove_null_part(int rows) {
+  null_part_ = step_;
+  project_purely(rows, pure_ ? static_cast<int>(squared_.size()) : 0, null_part_.data());
   for (std::size_t k = 0; k < step_.size(); ++k) step_[k] -= null_part_[k];
+}
+
+namespace {
+
+// The k-th number of a vector that is nothing special.
+double nothing_special(std::size_t k) {
+  const double x = scattered(k);
+  return x < 0.5 ? -0.5 - x : x;
+}
+
+}  // namespace
+
+// Whether P is neither one nor next to nothing somewhere: wheels whose axes are off by 1e-8 let four of them
+// touch the ground a little more than three do.
+bool ModeSystem::nearly_null(int rows) {
+  constexpr double differs = 1e-6;
+  std::vector<double>&once = squared_[0], &twice = squared_[1];
+  once.resize(unknowns_.size());
+  for (std::size_t k = 0; k < once.size(); ++k) once[k] = nothing_special(k) / std::sqrt(unknowns_[k].weight);
+  project(rows, once.data());
+  project(rows, once.data());
+  twice = once;
+  project(rows, twice.data());
+  double largest = 0.0, change = 0.0;
+  for (std::size_t k = 0; k < once.size(); ++k) {
+    const double size = std::sqrt(unknowns_[k].weight);
+    largest = std::max(largest, size * std::abs(once[k]));
+    change = std::max(change, size * std::abs(twice[k] - once[k]));
+  }
+  return change > differs * largest;
 }
 
 // Whether K is null somewhere. Pivots that were chosen among rows alone may hide it, if the last unknowns
@@ -260,10 +306,8 @@ bool ModeSystem::maybe_null(int rows) {
   if (null_known_) return maybe_null_;
   null_known_ = true;
   step_.resize(unknowns_.size());
-  for (std::size_t k = 0; k < step_.size(); ++k) {
-    const double turn = scattered(k);
-    step_[k] = (turn < 0.5 ? -0.5 - turn : turn) / std::sqrt(unknowns_[k].weight);
-  }
+  for (std::size_t k = 0; k < step_.size(); ++k)
+    step_[k] = nothing_special(k) / std::sqrt(unknowns_[k].weight);
   remove_null_part(rows);
   for (std::size_t k = 0; k < step_.size(); ++k)
     maybe_null_ = maybe_null_ || std::abs(null_part_[k]) * std::sqrt(unknowns_[k].weight) > counts;

@@ -19,6 +19,7 @@
 // has a compliance |soft_T| / lam_N, of order eps: it is softness, and iterated away with the rest.
 
 #include <algorithm>
+#include <array>
 
 #include "articula/contact/solution.hpp"
 #include "articula/math/lu.hpp"
@@ -175,7 +176,11 @@ class ModeSystem {
   double give(const ModeUnknown& u, const double* rows, double x) const {
     return softness_ * u.weight * articula::gather(u, rows) + (u.yields ? u.compliance * x : 0.0);
   }
+  void project(int rows, double* x);
+  void project_purely(int rows, int times, double* x);
   void remove_null_part(int rows);
+  bool nearly_null(int rows);
+  void keep_range(int rows);
   bool maybe_null(int rows);
   bool solve_linear(const ContactProblem& problem, double softness, int most_rounds, double* lam,
                     double* velocity);
@@ -220,6 +225,7 @@ class ModeSystem {
   int factored_lead_ = 0;  // how many these were
   const double* factored_matrix_ = nullptr;
   double factored_softness_ = 0.0;
+  std::array<std::vector<double>, 3> squared_;  // of projections
   std::vector<double> x_, kept_, step_, null_part_, combined_, centre_;
   std::vector<double> fixed_, moved_;  // impulses of rows at their bounds, and what they do to velocities
   const double* fixed_matrix_ = nullptr;
@@ -231,6 +237,8 @@ class ModeSystem {
   bool regular_ = true, maybe_null_ = true;  // K
   bool null_known_ = true;                   // maybe_null_ is
   bool pulls_ = false;                       // what slides may
+  bool shares_ = false;                      // loads as Y^T Q x = 0 says
+  bool pure_ = false;                        // what is nearly null is taken for it
   double equation_error_ = 0.0;
   // Velocities that equations may miss, relative: what is next to singular moves a hundred times as much.
   double precision_ = 0.0;
