@@ -145,8 +145,9 @@ void ImpulseDerivatives::examine(const std::vector<ParameterSlice>& parameters) 
 
 // Contacts, and ends of ranges. They part on one side, and carry something on the other; unless others keep
 // them from moving, as they do with the corners of a box: then a push at the contact does not move it.
+// What carries so little that any difference would take it away carries nothing.
 bool ImpulseDerivatives::Work::touches_idly() {
-  constexpr double counts = 1e-9, touching = 1e-9;
+  constexpr double counts = 1e-9, touching = 1e-9, nothing = 1e-11;
   if (relabelled) return false;
   const ContactRows& rows = step->rows;
   for (const Item& item : rows.items()) {
@@ -154,7 +155,7 @@ bool ImpulseDerivatives::Work::touches_idly() {
     const ContactProblem& problem = laws[item.island].problem();
     const bool one_sided = item.kind == RowKind::contact || item.kind == RowKind::joint_limit ||
                            item.kind == RowKind::tendon_limit;
-    if (!one_sided || rows.lam[row] > 0.0) continue;
+    if (!one_sided || problem.g(n, n) * rows.lam[row] > nothing * problem.velocity_scale) continue;
     if (std::abs(rows.sigma[row]) > touching * problem.velocity_scale) continue;
     if (modes[row] != RowMode::free) return true;
     std::fill(dlam.begin(), dlam.end(), 0.0);
