@@ -13,7 +13,7 @@ namespace {
 constexpr double consistent = 1e-13;   // what rounding leaves of Y^T rho
 constexpr double contradicts = 1e-12;  // relative slack
 constexpr double independent = 1e-10;  // pivots of rows that others do not determine
-constexpr double met = 1e-8;           // of those that softness does not hide from the step
+constexpr double met = 1e-7;           // of those that softness does not hide from the step
 
 bool on_cone(RowMode tangent) { return tangent == RowMode::slide || tangent == RowMode::yield; }
 

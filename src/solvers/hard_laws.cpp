@@ -48,11 +48,12 @@ double ModeSystem::close_enough(const ContactProblem& problem, const RowMode* mo
 // Where K has something of the order of eps, softness is not iterated away: less of it is. What is missed all
 // the same contradicts itself, and stays as it was.
 bool ModeSystem::solve_hard(const ContactProblem& problem, const RowMode* mode, double* lam, double* sigma) {
-  constexpr double hardest = 1e-13;
+  constexpr double hardest = 1e-13, contradiction = 1e-12;
   if (!solve_linear(problem, 0.0, most_corrections, lam, sigma)) return false;
   const double enough = close_enough(problem, mode, sigma);
   if (!(equation_error_ > enough)) return true;
-  if (shares_ && !pure_ && nearly_null(problem.size)) {
+  const bool contradicts = equation_error_ > contradiction * problem.velocity_scale;
+  if (shares_ && !pure_ && contradicts && nearly_null(problem.size)) {
     pure_ = true;
     keep_range(problem.size);
     if (!solve_linear(problem, 0.0, most_corrections, lam, sigma)) return false;

@@ -73,6 +73,28 @@ TEST(position, of_a_roller_does_not_depend_on_whether_its_other_end_is_found) {
   }
 }
 
+// Capsules of two radii, linked end to end, lie tilted by the difference: at a round number of millimetres
+// nothing may jump.
+TEST(position, of_a_roller_does_not_jump_where_its_ends_differ_by_whole_millimetres) {
+  const Shape ground = Shape::plane(), link = Shape::capsule(0.01, 0.075);
+  for (int millimetres = 1; millimetres <= 6; ++millimetres) {
+    for (const double unit : {1e-3, 0.5e-3, 1e-3 / 3.0}) {
+      const double tilt = std::asin(millimetres * unit / 0.15);
+      Vec3 positions[2];
+      for (const int side : {0, 1}) {
+        const double angle = tilt + (side == 0 ? -1e-9 : 1e-9);
+        const Placement at{
+            Mat3::from(Eigen::AngleAxisd(1.5707963267948966 - angle, Vector3::UnitX()).toRotationMatrix()),
+            {0, 0, 0.01 + 0.075 * std::sin(tilt) + 1e-5}};
+        ContactPoint points[max_contact_points];
+        ASSERT_GE(collide(ground, {}, link, at, 1e-4, points), 1);
+        positions[side] = points[0].position;
+      }
+      EXPECT_LT(norm(positions[1] - positions[0]), 1e-8) << millimetres << " " << unit;
+    }
+  }
+}
+
 TEST(position, faces_that_meet_act_halfway) {
   const Shape box = Shape::box(0.1, 0.08, 0.05), table = Shape::box(1, 1, 0.5);
   ContactPoint points[max_contact_points];
