@@ -144,8 +144,9 @@ TEST(shared_loads, of_wheels_that_are_nearly_dependent_have_the_derivatives_of_t
 // A ball on the floor beside a wall that it touches, leaned on it by next to nothing: any difference takes
 // that away, or makes it more.
 TEST(shared_loads, of_next_to_nothing_are_at_a_switch) {
-  const Model model = on_the_floor(R"(<body pos="0.6 0 0.5"><geom type="box" size="0.5 0.5 0.5"/></body>
-      <body pos="0 0 0.1"><freejoint/><geom type="sphere" size="0.1" mass="1"/></body>)");
+  const Model model = build(parse_mjcf(R"(<mujoco><default><geom condim="1"/></default><worldbody>
+      <geom type="plane" size="5 5 1"/><geom type="box" pos="0.6 0 0.5" size="0.5 0.5 0.5"/>
+      <body pos="0 0 0.1"><freejoint/><geom type="sphere" size="0.1" mass="1"/></body></worldbody></mujoco>)"));
   for (const Contact law : {Contact::lcp, Contact::ncp}) {
     for (const double force : {1e-11, 1.0}) {
       const Simulation simulation(model, {.contact = law});
