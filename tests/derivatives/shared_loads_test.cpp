@@ -22,8 +22,8 @@ Model on_the_floor(const std::string& bodies) {
 // Four corners of a box that slides and turns. What they could share otherwise is +1 and -1 in turn, and the
 // limit of soft laws has  sum of +-R lam = 0, also where one of them carries next to nothing.
 TEST(shared_loads, of_a_box_that_slides_are_balanced_to_the_last_digits) {
-  const Model model = on_the_floor(R"(<body pos="0 0 0.1"><freejoint/>
-      <geom type="box" size="0.1 0.1 0.1" mass="0.3" friction="0.7 0 0"/></body>)");
+  const Model model = on_the_floor(R"(<geom type="box" pos="0 0 0.1" size="1 1 0.1" friction="0.7 0 0"/>
+      <body pos="0 0 0.3"><freejoint/><geom type="box" size="0.1 0.1 0.1" mass="0.3" friction="0.7 0 0"/></body>)");
   const Simulation simulation(model, {.contact = Contact::ncp});
   std::mt19937 random(3);
   std::normal_distribution<double> normal;
