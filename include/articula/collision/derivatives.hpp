@@ -73,7 +73,7 @@ ContactFrame cone_frame_rate(const ContactFrame& frame, Vec3 dn);
 // of it, flagged by near_pole) the frame turns fast.
 ContactFrame pyramid_frame(Vec3 n);
 ContactFrame pyramid_frame_rate(const ContactFrame& frame, Vec3 dn);
-inline constexpr double pole_angle = 0.1;
+inline constexpr double pole_angle = 1e-3;
 bool near_pole(Vec3 n);
 
 }  // namespace articula::collision
