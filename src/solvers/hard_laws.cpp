@@ -246,6 +246,7 @@ void ModeSystem::missed(const double* sigma, std::vector<double>& v) const {
 bool ModeSystem::stand_still(const ContactProblem& problem, const RowMode* mode, const SlideState* slides,
                              double* lam, double* sigma) {
   const double rounding = problem.size > pile ? 1e-13 : 2e-15;
+  shares_ = false;  // loads are known
   fix_bounds(problem, mode);
   list(problem, mode, slides);
   start_from(lam);
