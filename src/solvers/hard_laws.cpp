@@ -194,9 +194,10 @@ bool ModeSystem::turn_hard(const ContactProblem& problem, const RowMode* mode, S
   constexpr double clearly = 1e4, hardly = 1e-9;  // turned by less, forces are on their cones to rounding
   const bool turns = !fixed && std::any_of(problem.blocks.begin(), problem.blocks.end(),
                                            [&](const Block& b) { return on_cone(b, mode, RowMode::yield); });
-  // Modes that are held may be next to where no solution has them: there motion feels every digit.
+  // Modes that are held may be next to where no solution has them: there motion feels every digit, of which
+  // piles have fewer.
   constexpr double rounding = 1e-15;
-  const double enough = pulls_ ? rounding : settled;
+  const double enough = pulls_ && problem.size <= pile ? rounding : settled;
   shares_ = shared;
   double previous = 1e300;
   for (int step = 0; step < most_newton_steps; ++step) {
