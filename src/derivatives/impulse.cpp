@@ -120,6 +120,7 @@ void ImpulseDerivatives::Work::find_all_slots() {
   if (slots_found) return;
   slots_found = after_ready = true;
   after.kinematic_pose = data->kinematic_pose;
+  after.kinematic_placed = data->kinematic_placed;
   after.kinematic_twist = data->kinematic_twist;
   after.link_R = data->link_R;
   after.link_r = data->link_r;

@@ -18,8 +18,7 @@ void find_movers(const Model& model, ForceDerivativeWork& work) {
   for (int b = 0; b < model.nbody(); ++b) {
     const LinkIndex& link = s.links[s.bodies[b].link];
     const bool owns_link = b > 0 && link.body == b;
-    const bool placed =
-        b > 0 && !(owns_link && (link.kind == LinkKind::free || link.kind == LinkKind::kinematic));
+    const bool placed = b > 0 && !(owns_link && link.kind == LinkKind::free);
     if (placed) work.movers.push_back({slots++, 0, 0});
     for (int j = link.joint_begin; owns_link && j < link.joint_end; ++j) {
       if (placed) work.movers.push_back({slots++, 0, 0});

@@ -59,6 +59,14 @@ void add_joint_slots(const Model& model, const Data& data, const ConstVectorRef&
   }
 }
 
+// Nor is that of a kinematic body, unless nobody moves it: then it goes where its placement goes.
+Slot kinematic_slot(const Model& model, const Data& data, const BodyIndex& body) {
+  const LinkMotion motion = motion_of_link(model, data, body.link);
+  if (!data.kinematic_placed[body.kinematic])
+    return {Slot::Kind::placement, -1, motion.v, motion.a, Mat3{}, Mat3{}, Vec3()};
+  return {Slot::Kind::placement, -1, motion.v, motion.a, Mat3::identity(), data.link_R[body.link], Vec3()};
+}
+
 }  // namespace
 
 void find_slots(const Model& model, const Data& data, const ConstVectorRef& q, ParameterWork& work) {
@@ -70,8 +78,12 @@ void find_slots(const Model& model, const Data& data, const ConstVectorRef& q, P
     const BodyIndex& body = s.bodies[b];
     const LinkIndex& link = s.links[body.link];
     const bool owns_link = link.body == b;
-    // The pose of a free or kinematic body is not the described one.
-    if (owns_link && (link.kind == LinkKind::free || link.kind == LinkKind::kinematic)) continue;
+    // The pose of a free body is not the described one.
+    if (owns_link && link.kind == LinkKind::free) continue;
+    if (body.kinematic >= 0) {
+      work.slots.push_back(kinematic_slot(model, data, body));
+      continue;
+    }
     const int parent_link = s.bodies[body.parent].link;
     const Placement parent = body_placement(model, data, body.parent);
     const double* own = model.theta().data() + body.placement;

@@ -11,6 +11,7 @@ Data::Data(const Model& model) {
   const size_t sparse = s.sparse_size;
 
   kinematic_twist.resize(s.nkinematic);
+  kinematic_placed.resize(s.nkinematic);
   for (const BodyIndex& body : s.bodies) {
     if (body.kinematic < 0) continue;
     const double* described = model.theta().data() + body.placement;

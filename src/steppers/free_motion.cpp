@@ -60,9 +60,12 @@ void place_kinematic_bodies(const Model& model, Data& data, const Input& input) 
                           : input.kinematic_pose[k];
     data.kinematic_pose[k] = placement_of({pose.position, pose.rotation.normalized()});
     data.kinematic_twist[k] = {};
-    if (input.kinematic_twist.cols() == 0) continue;
-    const double* twist = input.kinematic_twist.col(k).data();
-    data.kinematic_twist[k] = {load3(twist + 3), load3(twist)};
+    if (input.kinematic_twist.cols() > 0) {
+      const double* twist = input.kinematic_twist.col(k).data();
+      data.kinematic_twist[k] = {load3(twist + 3), load3(twist)};
+    }
+    data.kinematic_placed[k] =
+        input.kinematic_pose.empty() && squared_norm(data.kinematic_twist[k].angular) == 0.0;
   }
 }
 
