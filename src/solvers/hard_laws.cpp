@@ -45,6 +45,21 @@ double ModeSystem::close_enough(const ContactProblem& problem, const RowMode* mo
          std::clamp(of_slip * slowest_slip(problem, mode, sigma) / problem.velocity_scale, rounding, close);
 }
 
+// Once more with what is nearly null taken for null; unless it told something, without which equations are
+// missed by more.
+bool ModeSystem::solve_purely(const ContactProblem& problem, double* lam, double* sigma) {
+  constexpr double hardly_more = 2.0;
+  const double before = equation_error_;
+  kept_ = x_;
+  pure_ = true;
+  keep_range(problem.size);
+  if (!solve_linear(problem, 0.0, most_corrections, lam, sigma)) return false;
+  if (equation_error_ <= hardly_more * before) return true;
+  pure_ = false;
+  x_ = kept_;
+  return solve_linear(problem, 0.0, 0, lam, sigma);
+}
+
 // Where K has something of the order of eps, softness is not iterated away: less of it is. What is missed all
 // the same contradicts itself, and stays as it was.
 bool ModeSystem::solve_hard(const ContactProblem& problem, const RowMode* mode, double* lam, double* sigma) {
@@ -53,10 +68,8 @@ bool ModeSystem::solve_hard(const ContactProblem& problem, const RowMode* mode, 
   const double enough = close_enough(problem, mode, sigma);
   if (!(equation_error_ > enough)) return true;
   const bool contradicts = equation_error_ > contradiction * problem.velocity_scale;
-  if (shares_ && !pure_ && contradicts && nearly_null(problem.size)) {
-    pure_ = true;
-    keep_range(problem.size);
-    if (!solve_linear(problem, 0.0, most_corrections, lam, sigma)) return false;
+  if (shares_ && !pure_ && contradicts && problem.size <= pile && nearly_null(problem.size)) {
+    if (!solve_purely(problem, lam, sigma)) return false;
     if (!(equation_error_ > enough)) return true;
   }
   const double usual = softness_;

@@ -185,6 +185,7 @@ class ModeSystem {
   bool solve_linear(const ContactProblem& problem, double softness, int most_rounds, double* lam,
                     double* velocity);
   bool solve_hard(const ContactProblem& problem, const RowMode* mode, double* lam, double* sigma);
+  bool solve_purely(const ContactProblem& problem, double* lam, double* sigma);
   bool begin_beside(const ContactProblem& problem, const RowMode* mode, const SlideState* slides,
                     const double* lam, double softness, bool keeps_loads);
   bool turn_hard(const ContactProblem& problem, const RowMode* mode, SlideState* slides, bool sliding,
