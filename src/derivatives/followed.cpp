@@ -49,6 +49,18 @@ double largest_share(const VectorX& z, const VectorX& scale, int theta,
   return share;
 }
 
+// Whether one of these places a kinematic body that spins where it is: of that slots know nothing.
+bool places_what_spins(const Model& model, const Data& data, const std::vector<ParameterSlice>& parameters) {
+  return std::any_of(
+      model.structure().bodies.begin(), model.structure().bodies.end(), [&](const BodyIndex& body) {
+        if (body.kinematic < 0 || !data.kinematic_placed[body.kinematic]) return false;
+        if (squared_norm(data.kinematic_twist[body.kinematic].angular) == 0.0) return false;
+        return std::any_of(parameters.begin(), parameters.end(), [&](const ParameterSlice& slice) {
+          return slice.offset <= body.placement && body.placement < slice.offset + slice.size;
+        });
+      });
+}
+
 }  // namespace
 
 // Rows that depend on others: with (dr/dw)^T y = 0 a change dz is followed if y . (dr/dz) dz = 0; what the
@@ -61,6 +73,7 @@ void ImpulseDerivatives::examine(const std::vector<ParameterSlice>& parameters) 
   w.cannot_follow = 0.0;
   w.law_begins = !w.relabelled && w.contact_law_begins(parameters);
   if (w.relabelled || parameters.empty()) return;
+  if (places_what_spins(*w.model, *w.data, parameters)) w.cannot_follow = 1.0;
   VectorX y(unknowns()), z(layout().size), scale(layout().size);
   std::vector<double> c_bar(rows.size()), rho_bar(rows.size());
   const auto against = [&](VectorX& to) {

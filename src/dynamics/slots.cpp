@@ -59,10 +59,12 @@ void add_joint_slots(const Model& model, const Data& data, const ConstVectorRef&
   }
 }
 
-// Nor is that of a kinematic body, unless nobody moves it: then it goes where its placement goes.
+// Nor is that of a kinematic body, unless nobody moves it: then it goes where its placement goes. What a
+// shift does to a spin is not in a slot: certificates tell (ImpulseDerivatives::examine).
 Slot kinematic_slot(const Model& model, const Data& data, const BodyIndex& body) {
   const LinkMotion motion = motion_of_link(model, data, body.link);
-  if (!data.kinematic_placed[body.kinematic])
+  const bool spins = squared_norm(data.kinematic_twist[body.kinematic].angular) > 0.0;
+  if (!data.kinematic_placed[body.kinematic] || spins)
     return {Slot::Kind::placement, -1, motion.v, motion.a, Mat3{}, Mat3{}, Vec3()};
   return {Slot::Kind::placement, -1, motion.v, motion.a, Mat3::identity(), data.link_R[body.link], Vec3()};
 }

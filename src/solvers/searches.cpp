@@ -174,7 +174,7 @@ void keep_best(Task& task, double& best, std::vector<double>& lam) {
   lam.assign(task.work.trial.begin(), task.work.trial.end());
 }
 
-// From the guess and the impulses it came with, with rows ever harder.
+// From the guess and work.start, with rows ever harder.
 bool continue_from_start(Task& task) {
   ContactSolver& work = task.work;
   for (double softness : softnesses) {

@@ -137,6 +137,7 @@ bool search(Task& task) {
     if (!(straight && fits_table) && approach_from_start()) return true;
     if (!straight && (continue_on_pyramids(task) || sweep_from_start(task))) return true;
   }
+  // From nothing a path ends at the limit of soft laws, too, where Lemke's ends at any corner.
   if (!task.warm && straight && !GroupFactor::serves(problem)) {
     work.start.assign(problem.size, 0.0);
     if (continue_from_start(task)) return true;

@@ -104,7 +104,7 @@ bool settle_near(Task& task, SolveStage stage);
 bool settle_near(Task& task, SolveStage stage, double softness, int most_rounds);
 // Remembers work.trial in `lam` if its residual is less than `best`.
 void keep_best(Task& task, double& best, std::vector<double>& lam);
-// Along a path from the guess and the impulses it came with, under the pyramid law.
+// Along a path from the guess and work.start, the impulses it came with or none, under the pyramid law.
 bool continue_from_start(Task& task);
 // The same for cones, with pyramids in their place; then Newton's method from there.
 bool continue_on_pyramids(Task& task);

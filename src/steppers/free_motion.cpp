@@ -64,8 +64,7 @@ void place_kinematic_bodies(const Model& model, Data& data, const Input& input) 
       const double* twist = input.kinematic_twist.col(k).data();
       data.kinematic_twist[k] = {load3(twist + 3), load3(twist)};
     }
-    data.kinematic_placed[k] =
-        input.kinematic_pose.empty() && squared_norm(data.kinematic_twist[k].angular) == 0.0;
+    data.kinematic_placed[k] = input.kinematic_pose.empty();
   }
 }
 

@@ -27,7 +27,7 @@ struct Data {
   // ---- set by the user: poses and twists of kinematic bodies (nkinematic)
   std::vector<Placement> kinematic_pose;
   std::vector<Motion> kinematic_twist;  // angular and linear velocity of the body's origin, world
-  std::vector<bool> kinematic_placed;   // the pose is the placement among the parameters, and does not turn
+  std::vector<bool> kinematic_placed;   // a step: the pose is the placement among the parameters
 
   // ---- position: forward_kinematics(q)
   AlignedVector angle, sine, cosine;  // nhinge, padded to 4
